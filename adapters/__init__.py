@@ -1,0 +1,1 @@
+"""The edge: chat platforms and model servers, translated to the ports of the house."""

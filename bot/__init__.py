@@ -1,0 +1,1 @@
+"""The chat service: config, access, delivery, lanes, turns, commands."""

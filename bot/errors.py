@@ -1,0 +1,88 @@
+"""What can go wrong in the service, as one tree below `memory.errors.KithError`.
+
+KithError
+├── ConfigError             the configuration cannot be used: every problem at once (exit 78)
+├── UsageError              the command line asks for something that cannot be (exit 2)
+├── DataDirLocked           another process owns the data directory
+├── LaneFull                a session has more waiting than it may
+├── AdapterError            a platform adapter cannot go on
+│   ├── LoginRefused        the platform does not accept the token or the rights (final)
+│   ├── PollingConflict     another process reads the same bot's updates
+│   └── PlatformUnreachable the platform did not answer; trying again helps
+└── SendError               one message could not be delivered
+    ├── SendRefused         it never will be: blocked, removed, no rights (final)
+    ├── SendDeferred        the platform asks to wait
+    └── SendUnknown         it may or may not have arrived
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory.errors import KithError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing wrong with the configuration."""
+
+    key: str
+    """Dotted, as in the file: `ollama.num_ctx`; empty for the file as a whole."""
+    what: str
+
+
+class ConfigError(KithError):
+    """The configuration cannot be used; it holds every problem that was found."""
+
+    def __init__(self, source: str, problems: Sequence[Problem]) -> None:
+        lines = [f"{p.key}: {p.what}" if p.key else p.what for p in problems]
+        super().__init__("\n".join([f"{source} cannot be used:", *(f"  {line}" for line in lines)]))
+        self.source = source
+        self.problems = tuple(problems)
+
+
+class UsageError(KithError):
+    """The command line asks for something that cannot be."""
+
+
+class DataDirLocked(KithError):
+    """Another process owns the data directory."""
+
+
+class LaneFull(KithError):
+    """The session has as many messages waiting as it may have."""
+
+
+class AdapterError(KithError):
+    """A platform adapter cannot go on."""
+
+
+class LoginRefused(AdapterError):
+    """The platform does not accept the token, or not with the rights it needs: final."""
+
+
+class PollingConflict(AdapterError):
+    """Another process reads the same bot's updates."""
+
+
+class PlatformUnreachable(AdapterError):
+    """The platform did not answer; trying again helps."""
+
+
+class SendError(KithError):
+    """One message could not be delivered."""
+
+
+class SendRefused(SendError):
+    """It will never be delivered: blocked, removed, no rights."""
+
+
+class SendDeferred(SendError):
+    """The platform asks to wait."""
+
+    def __init__(self, *, retry_after_s: float) -> None:
+        super().__init__(f"the platform asks to wait {retry_after_s:.1f} s")
+        self.retry_after_s = retry_after_s
+
+
+class SendUnknown(SendError):
+    """The connection broke between sending and the answer: it may or may not have arrived."""

@@ -1,0 +1,224 @@
+"""What crosses between the service and the platforms: values, and the Protocols that carry them.
+
+Adapters implement `ChatAdapter` and call up through `Intake` and `CommandDoor`, which the
+composition root fills. Ids are strings end to end.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from memory.values import PersonId
+
+
+class Platform(StrEnum):
+    """Where people chat."""
+
+    CONSOLE = "console"
+    DISCORD = "discord"
+    TELEGRAM = "telegram"
+
+
+class ChatKind(StrEnum):
+    """Whether others read along."""
+
+    DIRECT = "direct"
+    GROUP = "group"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRef:
+    """A place to which a reply can be sent."""
+
+    platform: Platform
+    bot: str
+    """Our own account's id on the platform: two bots in one place are two places."""
+    chat: str
+    """Telegram chat id; Discord channel, thread or DM channel id; the console's session name."""
+    kind: ChatKind
+    topic: str | None = None
+    """Telegram forum topic (`message_thread_id` where `is_topic_message`)."""
+    parent: str | None = None
+    """Discord: the channel that a thread or forum post belongs to."""
+    guild: str | None = None
+    """Discord: the server's id."""
+    title: str = ""
+    """Shown to people in lists."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """Who wrote a message."""
+
+    person: PersonId
+    name: str
+    """As shown at the time."""
+    roles: tuple[str, ...] = ()
+    """Discord role ids."""
+    language: str | None = None
+    """The client's language tag where the platform tells it (`zh-TW`, `en`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inbound:
+    """A message that a person wrote, in the house's words."""
+
+    chat: ChatRef
+    author: Author
+    message: str
+    """The platform's message id, unique in its chat."""
+    text: str
+    """What was written, without the mention of the bot; already free of lone surrogates."""
+    sent_at_ns: int
+    addressed: bool
+    """Whether the bot is spoken to: a direct chat, a mention, a reply to the bot, a command."""
+    reply_to: str | None = None
+    """Platform id of the message that it replies to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandCall:
+    """A command that a person gave, as text or through the platform's own interface."""
+
+    chat: ChatRef
+    author: Author
+    name: str
+    """Without the slash, lower case; a group and its verb are joined by a space: `admin reset`."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    rest: str = ""
+    """For text commands: what followed the name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandAnswer:
+    """What a command answers."""
+
+    text: str
+    private: bool = False
+    """Only for the eyes of who asked, where the platform can do that (Discord: ephemeral)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """How far a stream of platform events has been taken in.
+
+    Telegram: one stream `updates`, position is the next offset. Discord: a stream per channel
+    id, position is the last message id seen.
+    """
+
+    platform: Platform
+    bot: str
+    stream: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantined:
+    """An update that could not be understood; kept out of the way so that the rest flows.
+
+    It holds ids and the kind of fault, never the update's text: nobody checked whether its
+    sender may speak.
+    """
+
+    platform: Platform
+    bot: str
+    update: str
+    fault: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outbound:
+    """One part of a reply, small enough for its platform."""
+
+    chat: ChatRef
+    text: str
+    reply_to: str | None
+    """Platform id of the message that it answers; only on a reply's first part."""
+    nonce: str
+    """Deterministic from the outbox row, at most 25 characters: sent again after a crash it is
+    the same, so that a platform that knows nonces can drop the second."""
+
+
+class Intake(Protocol):
+    """Where adapters hand in what they received; all of a call is one transaction."""
+
+    async def accept(
+        self,
+        inbounds: Sequence[Inbound],
+        *,
+        positions: Sequence[Position] = (),
+        quarantined: Sequence[Quarantined] = (),
+    ) -> None:
+        """Take messages over. When it returns they are on disk: only then tell the platform.
+
+        Messages that may not be answered leave nothing; one taken before is taken once.
+
+        Raises:
+            StoreError: nothing was kept; the platform must not be told.
+        """
+        ...
+
+    async def positions(self, platform: Platform, bot: str) -> Mapping[str, str]:
+        """The stored position of each stream of this bot."""
+        ...
+
+    async def moved(self, old: ChatRef, new: ChatRef) -> None:
+        """A place got a new id and stays the same conversation (a group became a supergroup)."""
+        ...
+
+
+class CommandDoor(Protocol):
+    """Where adapters hand in commands given through the platform's own interface."""
+
+    async def run(self, call: CommandCall) -> CommandAnswer:
+        """Carry the command out, or answer why not. Never raises for what a person typed."""
+        ...
+
+
+class ChatAdapter(Protocol):
+    """One platform's connection.
+
+    Implementations: `adapters.discord`, `adapters.telegram`; `tests.fakes` for the rest.
+    """
+
+    @property
+    def platform(self) -> Platform:
+        """Which platform it speaks to."""
+        ...
+
+    async def run(self, ready: Callable[[], None]) -> None:
+        """Receive until cancelled; `ready` is called each time the platform has let us in.
+
+        Raises:
+            LoginRefused: token or rights are not accepted; trying again is useless.
+            AdapterError: it cannot go on now; the supervisor starts it again.
+        """
+        ...
+
+    def split(self, text: str) -> list[str]:
+        """Cut a reply into parts that the platform takes; at least one, none empty."""
+        ...
+
+    async def send(self, part: Outbound) -> str:
+        """Deliver one part and return the platform's message id.
+
+        Raises:
+            SendRefused: it never will be.
+            SendDeferred: not before a while.
+            SendUnknown: it may have arrived.
+        """
+        ...
+
+    def typing(self, chat: ChatRef) -> AbstractAsyncContextManager[None]:
+        """Show that an answer is being written, for as long as the context is open."""
+        ...
+
+
+class Draft(Protocol):
+    """Where a reply appears while it is being written."""
+
+    async def show(self, text: str) -> None:
+        """Append a piece of the reply, already clean."""
+        ...

@@ -1,0 +1,1 @@
+"""The memory engine: what a reply sees, what is kept, what is forgotten."""
