@@ -29,9 +29,9 @@ _ASCII_END = 0x80
 
 
 def scrub(text: str) -> str:
-    """The same text without what no store or platform can hold: lone surrogates, control bytes.
+    r"""The same text without what no store or platform can hold: lone surrogates, control bytes.
 
-    Line breaks become `\\n`; letters stay as they were written (no normalisation).
+    Line breaks become `\n`; letters stay as they were written (no normalisation).
     """
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return _UNWANTED.sub("", whole.replace("\r\n", "\n").replace("\r", "\n"))
