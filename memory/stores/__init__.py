@@ -1,0 +1,1 @@
+"""The tables: each family has one owner module, its only writer."""

@@ -1,0 +1,77 @@
+"""The table `messages`: every message kept, hot history and archive at once."""
+
+from collections.abc import Sequence
+
+from memory.database import Reader, Row, Unit
+from memory.values import Message, NewMessage, PersonId, Role, Seq, SessionId, Speaker
+
+_COLUMNS = "m.seq, s.id AS session, m.role, m.text, m.sent_at_ns, m.person, m.name, m.platform_id"
+_FROM = f"SELECT {_COLUMNS} FROM messages AS m JOIN sessions AS s ON s.number = m.session"  # noqa: S608
+_LATEST = f"{_FROM} WHERE s.id = ? AND m.seq >= ? ORDER BY m.seq DESC LIMIT ?"
+_AFTER = f"{_FROM} WHERE s.id = ? AND m.seq > ? ORDER BY m.seq LIMIT ?"
+_COUNT = """
+SELECT count(*) AS messages FROM messages
+WHERE session = (SELECT number FROM sessions WHERE id = ?)
+"""
+_APPEND = """
+INSERT INTO messages (session, role, text, sent_at_ns, person, name, platform_id)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+_CLEAR = "DELETE FROM messages WHERE session = (SELECT number FROM sessions WHERE id = ?)"
+
+
+def message_of(row: Row) -> Message:
+    """A message from a row that holds this module's columns."""
+    person = row["person"]
+    return Message(
+        seq=Seq(row["seq"]),
+        session=SessionId(row["session"]),
+        role=Role(row["role"]),
+        text=row["text"],
+        sent_at_ns=row["sent_at_ns"],
+        speaker=None if person is None else Speaker(person=PersonId(person), name=row["name"]),
+        platform_id=row["platform_id"],
+    )
+
+
+async def append(unit: Unit, session_number: int, messages: Sequence[NewMessage]) -> list[Seq]:
+    """Store messages in the order given; their row numbers."""
+    return [
+        Seq(
+            await unit.insert(
+                _APPEND,
+                (
+                    session_number,
+                    message.role,
+                    message.text,
+                    message.sent_at_ns,
+                    message.speaker.person if message.speaker else None,
+                    message.speaker.name if message.speaker else None,
+                    message.platform_id,
+                ),
+            )
+        )
+        for message in messages
+    ]
+
+
+async def latest(reader: Reader, session: SessionId, *, from_seq: Seq, limit: int) -> list[Message]:
+    """The last `limit` messages from `from_seq` on, oldest first."""
+    rows = await reader.rows(_LATEST, (session, from_seq, limit))
+    return [message_of(row) for row in reversed(rows)]
+
+
+async def after(reader: Reader, session: SessionId, *, seq: Seq, limit: int) -> list[Message]:
+    """The first `limit` messages behind row `seq`, oldest first."""
+    return [message_of(row) for row in await reader.rows(_AFTER, (session, seq, limit))]
+
+
+async def count(reader: Reader, session: SessionId) -> int:
+    """How many messages the session holds."""
+    row = await reader.row(_COUNT, (session,))
+    return int(row["messages"]) if row else 0
+
+
+async def clear(unit: Unit, session: SessionId) -> int:
+    """Delete all messages of the session; how many there were."""
+    return await unit.execute(_CLEAR, (session,))

@@ -1,0 +1,77 @@
+"""The table `sessions`: which conversations there are."""
+
+from memory.database import Reader, Row, Unit
+from memory.values import Seq, Session, SessionId
+
+_COLUMNS = "id, title, epoch, start_seq, window_seq, created_at_ns, active_at_ns"
+_FIND = f"SELECT {_COLUMNS} FROM sessions WHERE id = ?"  # noqa: S608 - a constant
+_LIST = f"SELECT {_COLUMNS} FROM sessions ORDER BY active_at_ns DESC, number DESC"  # noqa: S608
+_TOUCH = """
+INSERT INTO sessions (id, title, created_at_ns, active_at_ns) VALUES (?1, ?2, ?3, ?3)
+ON CONFLICT (id) DO UPDATE SET
+    active_at_ns = max(active_at_ns, excluded.active_at_ns),
+    title = CASE excluded.title WHEN '' THEN title ELSE excluded.title END
+RETURNING number, epoch
+"""
+_BUMP = """
+INSERT INTO sessions (id, title, epoch, created_at_ns, active_at_ns) VALUES (?1, '', 1, ?2, ?2)
+ON CONFLICT (id) DO UPDATE SET epoch = epoch + 1
+"""
+_NEW_WINDOW = """
+UPDATE sessions SET window_seq = 1 + coalesce(
+    (SELECT max(seq) FROM messages WHERE session = sessions.number), 0) WHERE id = ?
+"""
+_RENAME = "UPDATE sessions SET id = ?2 WHERE id = ?1"
+_REMOVE = "DELETE FROM sessions WHERE id = ?"
+
+
+def _session(row: Row) -> Session:
+    return Session(
+        id=SessionId(row["id"]),
+        title=row["title"],
+        epoch=row["epoch"],
+        start_seq=Seq(row["start_seq"]),
+        window_seq=Seq(row["window_seq"]),
+        created_at_ns=row["created_at_ns"],
+        active_at_ns=row["active_at_ns"],
+    )
+
+
+async def find(reader: Reader, session: SessionId) -> Session | None:
+    """The session, or None while nothing was ever stored for it."""
+    row = await reader.row(_FIND, (session,))
+    return _session(row) if row else None
+
+
+async def every(reader: Reader) -> list[Session]:
+    """All sessions, the last used first."""
+    return [_session(row) for row in await reader.rows(_LIST)]
+
+
+async def touch(unit: Unit, session: SessionId, *, title: str, now_ns: int) -> tuple[int, int]:
+    """Note a sign of life, and make the session on its first; its number and epoch.
+
+    An empty title keeps the one that is known.
+    """
+    [row] = await unit.rows(_TOUCH, (session, title, now_ns))
+    return int(row["number"]), int(row["epoch"])
+
+
+async def bump_epoch(unit: Unit, session: SessionId, *, now_ns: int) -> None:
+    """Make every turn and pass that is under way for this session come to nothing."""
+    await unit.execute(_BUMP, (session, now_ns))
+
+
+async def begin_window(unit: Unit, session: SessionId) -> None:
+    """Let the window start behind the last message; nothing is deleted."""
+    await unit.execute(_NEW_WINDOW, (session,))
+
+
+async def rename(unit: Unit, old: SessionId, new: SessionId) -> bool:
+    """Let a conversation go on under another id; whether there was one."""
+    return await unit.execute(_RENAME, (old, new)) > 0
+
+
+async def remove(unit: Unit, session: SessionId) -> bool:
+    """Delete the session with everything that belongs to it; whether there was one."""
+    return await unit.execute(_REMOVE, (session,)) > 0
