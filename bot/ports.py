@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from secrets import compare_digest
 from typing import Protocol
 
 from memory.values import PersonId
@@ -26,6 +27,30 @@ class ChatKind(StrEnum):
 
     DIRECT = "direct"
     GROUP = "group"
+
+
+class Secret:
+    """A token or password that no log line, traceback or repr shows."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """The value itself: only to hand it to the library that needs it."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "***"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and compare_digest(
+            self._value.encode(), other._value.encode()
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
