@@ -125,6 +125,64 @@ class CommandAnswer:
     """Only for the eyes of who asked, where the platform can do that (Discord: ephemeral)."""
 
 
+class OptionKind(StrEnum):
+    """What a command's option takes."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    FLAG = "flag"
+    """`true` or `false` in `CommandCall.arguments`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandOption:
+    """One option of a command, as the platforms' own interfaces show it."""
+
+    name: str
+    """1 to 32 of `a-z 0-9 _`."""
+    descriptions: Mapping[str, str]
+    """By language tag (`en`, `zh-TW`), at most 100 characters; `en` is always there."""
+    kind: OptionKind = OptionKind.TEXT
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    """Only for text: nothing else may be given. At most 25."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandGroup:
+    """What several commands have before their names: `admin` in `/admin reset`."""
+
+    name: str
+    descriptions: Mapping[str, str]
+    """As in `CommandOption`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandSpec:
+    """A command as the platforms' own interfaces offer it. Rights are checked where it runs."""
+
+    name: str
+    """Without the slash: 1 to 32 of `a-z 0-9 _`, which both platforms take."""
+    descriptions: Mapping[str, str]
+    """As in `CommandOption`."""
+    group: CommandGroup | None = None
+    """All of a group's commands agree on `admin_only`, `in_direct` and `in_guild`."""
+    options: tuple[CommandOption, ...] = ()
+    private: bool = False
+    """The answer is for the eyes of who asked (Discord: ephemeral)."""
+    admin_only: bool = False
+    """Hidden from most, where the platform can do that."""
+    in_direct: bool = True
+    """Offered in direct chats."""
+    in_guild: bool = True
+    """Offered in groups and servers."""
+
+    @property
+    def path(self) -> str:
+        """The name as `CommandCall.name` has it: `admin reset`."""
+        return f"{self.group.name} {self.name}" if self.group else self.name
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
     """How far a stream of platform events has been taken in.

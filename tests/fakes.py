@@ -2,12 +2,22 @@
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import isawaitable
 
 import numpy as np
 
+from bot.ports import (
+    ChatRef,
+    CommandAnswer,
+    CommandCall,
+    Inbound,
+    Platform,
+    Position,
+    Quarantined,
+)
+from memory.errors import StoreError
 from memory.ports import (
     ChatChunk,
     ChatRequest,
@@ -192,3 +202,70 @@ def bigram_vector(text: str, dim: int) -> list[float]:
         row[zlib.crc32(char.encode("utf-8", "replace")) % dim] += 0.5 * (char != " ")
         row[zlib.crc32(folded[at : at + 2].encode("utf-8", "replace")) % dim] += 1.0
     return list(row / np.linalg.norm(row))
+
+
+class FakeIntake:
+    """An inbox in RAM: takes each message once, remembers positions, fails while told to.
+
+    `failures` is how many of the next calls of `accept` raise StoreError and keep nothing.
+    """
+
+    def __init__(self) -> None:
+        self.inbounds: list[Inbound] = []
+        self.quarantined: list[Quarantined] = []
+        self.moves: list[tuple[ChatRef, ChatRef]] = []
+        self.batches = 0
+        self.failures = 0
+        self._positions: dict[tuple[Platform, str, str], str] = {}
+        self._changed = asyncio.Event()
+
+    async def accept(
+        self,
+        inbounds: Sequence[Inbound],
+        *,
+        positions: Sequence[Position] = (),
+        quarantined: Sequence[Quarantined] = (),
+    ) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise StoreError("the disk said no")
+        self.batches += 1
+        taken = {_identity(inbound) for inbound in self.inbounds}
+        for inbound in inbounds:
+            if _identity(inbound) not in taken:
+                taken.add(_identity(inbound))
+                self.inbounds.append(inbound)
+        self.quarantined += quarantined
+        for position in positions:
+            self._positions[position.platform, position.bot, position.stream] = position.value
+        self._changed.set()
+
+    async def positions(self, platform: Platform, bot: str) -> Mapping[str, str]:
+        return {s: v for (p, b, s), v in self._positions.items() if (p, b) == (platform, bot)}
+
+    async def moved(self, old: ChatRef, new: ChatRef) -> None:
+        self.moves.append((old, new))
+
+    async def taken(self, n: int = 1, *, timeout_s: float = 5.0) -> list[Inbound]:
+        """The messages taken in, as soon as there are `n`."""
+        async with asyncio.timeout(timeout_s):
+            while len(self.inbounds) < n:
+                self._changed.clear()
+                await self._changed.wait()
+        return list(self.inbounds)
+
+
+def _identity(inbound: Inbound) -> tuple[Platform, str, str, str]:
+    return (inbound.chat.platform, inbound.chat.bot, inbound.chat.chat, inbound.message)
+
+
+class FakeCommandDoor:
+    """Answers every command from a function and records the calls."""
+
+    def __init__(self, answer: Callable[[CommandCall], CommandAnswer] | None = None) -> None:
+        self._answer = answer or (lambda call: CommandAnswer(text=f"done: {call.name}"))
+        self.calls: list[CommandCall] = []
+
+    async def run(self, call: CommandCall) -> CommandAnswer:
+        self.calls.append(call)
+        return self._answer(call)
