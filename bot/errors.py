@@ -52,6 +52,10 @@ class LaneFull(KithError):
     """The session has as many messages waiting as it may have."""
 
 
+class TurnStopped(KithError):
+    """A person stopped the answer while it was being written."""
+
+
 class AdapterError(KithError):
     """A platform adapter cannot go on."""
 

@@ -1,0 +1,211 @@
+"""The turn engine: one message in, one reply out, kept in one transaction.
+
+Whatever goes wrong is said in the chat, and never stored as an answer.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import structlog
+
+from bot.errors import TurnStopped
+from bot.ports import Draft
+from bot.replies import ReplyCleaner
+from bot.words import Language, Word, language_of, say
+from memory.database import Unit
+from memory.engine import Composed, Engine, Turn
+from memory.errors import (
+    KithError,
+    ModelError,
+    ModelMissing,
+    ModelTimedOut,
+    ModelUnreachable,
+    PromptTooLong,
+    SessionMoved,
+    StoreError,
+)
+from memory.ports import ChatModel, ChatRequest, Clock, Completion
+from memory.values import NewMessage, Role, SessionId
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A message to answer."""
+
+    session: SessionId
+    title: str
+    entry: NewMessage
+    language: str | None = None
+    """The client's language tag, for what Kith itself has to say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What is sent back."""
+
+    text: str
+    kept: bool
+    """Whether the turn is remembered; a failure is said and forgotten."""
+
+
+Settle = Callable[[Unit, Reply], Awaitable[None]]
+"""What else belongs into the transaction that ends a turn (outbox rows, the inbox's state)."""
+
+
+class TurnControl(Protocol):
+    """Stops what is being answered; the command `/stop` reaches it through this."""
+
+    def stop(self, session: SessionId) -> bool:
+        """Stop the turn of a session; whether one was under way."""
+        ...
+
+
+async def _nothing_else(_unit: Unit, _reply: Reply) -> None:
+    """Settle nothing: the console has neither inbox nor outbox."""
+
+
+class Silent:
+    """A draft that nobody watches."""
+
+    async def show(self, text: str) -> None:
+        """Show nothing."""
+
+
+SILENT = Silent()
+
+
+class TurnEngine:
+    """Answers messages, one turn at a time in each session (the lanes see to that)."""
+
+    def __init__(self, *, engine: Engine, chat: ChatModel, clock: Clock) -> None:
+        self._engine = engine
+        self._chat = chat
+        self._clock = clock
+        self._running: dict[SessionId, asyncio.Timeout] = {}
+
+    def stop(self, session: SessionId) -> bool:
+        """Stop the turn of a session while the model writes; nothing of it is kept."""
+        scope = self._running.get(session)
+        if scope is None:
+            return False
+        scope.reschedule(asyncio.get_running_loop().time())
+        return True
+
+    async def answer(
+        self, ask: Ask, draft: Draft = SILENT, settle: Settle = _nothing_else
+    ) -> Reply:
+        """Answer a message, and keep the turn: the turn boundary.
+
+        Returns:
+            The reply as it was settled; a failure is a reply too, which is not kept.
+
+        Raises:
+            StoreError: not even the failure could be settled.
+        """
+        began_ns = self._clock.now_ns()
+        try:
+            reply = await self._turn(ask, draft, settle)
+        except KithError as error:
+            log.warning("turn.failed", session=ask.session, error=type(error).__name__)
+            reply = await self._fail(_explain(error, _language(ask)), settle)
+        except Exception:
+            log.exception("turn.broke", session=ask.session)
+            reply = await self._fail(say(Word.FAULT, _language(ask)), settle)
+        elapsed_ms = (self._clock.now_ns() - began_ns) // 1_000_000
+        log.info("turn.ended", session=ask.session, kept=reply.kept, elapsed_ms=elapsed_ms)
+        return reply
+
+    async def _fail(self, text: str, settle: Settle) -> Reply:
+        reply = Reply(text=text, kept=False)
+        async with self._engine.unit() as unit:
+            await settle(unit, reply)
+        return reply
+
+    async def _turn(self, ask: Ask, draft: Draft, settle: Settle) -> Reply:
+        composed = await self._engine.compose(ask.session, ask.entry)
+        text = await self._stoppable(ask.session, self._generate(composed, draft))
+        if not text:
+            return await self._fail(say(Word.NO_ANSWER, _language(ask)), settle)
+        reply = Reply(text=text, kept=True)
+        said = NewMessage(role=Role.ASSISTANT, text=text, sent_at_ns=self._clock.now_ns())
+        turn = Turn(
+            session=ask.session,
+            title=ask.title,
+            epoch=composed.epoch,
+            entry=ask.entry,
+            reply=said,
+        )
+        async with self._engine.unit() as unit:
+            await self._engine.observe(unit, turn)
+            await settle(unit, reply)
+        return reply
+
+    async def _stoppable(self, session: SessionId, work: Coroutine[Any, Any, str]) -> str:
+        try:
+            async with asyncio.timeout(None) as scope:
+                self._running[session] = scope
+                return await work
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            raise TurnStopped("stopped by a person") from None
+        finally:
+            del self._running[session]
+
+    async def _generate(self, composed: Composed, draft: Draft) -> str:
+        """The model's reply, shown as it comes, cleaned on the way."""
+        limits = await self._chat.limits()
+        request = ChatRequest(messages=composed.prompt.messages, max_tokens=limits.reply_tokens)
+        cleaner, shown, done = ReplyCleaner(), "", None
+        async with aclosing(self._chat.stream(request)) as chunks:  # type: ignore[type-var]
+            async for chunk in chunks:
+                if piece := cleaner.feed(chunk.text):
+                    shown += piece
+                    await draft.show(piece)
+                done = chunk.done or done
+        if rest := cleaner.finish():
+            shown += rest
+            await draft.show(rest)
+        self._learn(composed, done)
+        return shown.strip()
+
+    def _learn(self, composed: Composed, done: Completion | None) -> None:
+        reported = done.prompt_tokens if done else None
+        self._engine.learn_tokens(composed.prompt, reported)
+        log.info(
+            "model.answered",
+            prompt_tokens=reported,
+            estimated_tokens=composed.prompt.tokens,
+            cached_tokens=done.cached_tokens if done else None,
+            reply_tokens=done.reply_tokens if done else None,
+        )
+
+
+def _language(ask: Ask) -> Language:
+    return language_of(ask.entry.text, ask.language)
+
+
+_EXPLAINED: tuple[tuple[type[KithError], Word], ...] = (
+    (ModelUnreachable, Word.MODEL_UNREACHABLE),
+    (ModelMissing, Word.MODEL_MISSING),
+    (ModelTimedOut, Word.MODEL_SILENT),
+    (ModelError, Word.MODEL_FAILED),
+    (SessionMoved, Word.WAS_RESET),
+    (TurnStopped, Word.STOPPED),
+    (StoreError, Word.STORAGE_FAILED),
+)
+
+
+def _explain(error: KithError, language: Language) -> str:
+    """What to tell the person; the operator finds the details in the log."""
+    if isinstance(error, PromptTooLong):
+        return say(Word.TOO_LONG, language, needed=error.needed_tokens, limit=error.limit_tokens)
+    for kind, word in _EXPLAINED:
+        if isinstance(error, kind):
+            return say(word, language, reason=error)
+    return say(Word.FAULT, language)

@@ -1,0 +1,69 @@
+"""The hand-written part of the system prompt: `SOUL.md` (who the bot is), `MEMORY.md` (background)."""
+
+import asyncio
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import structlog
+
+from memory.errors import BackdropUnreadable
+from memory.text import scrub
+
+log = structlog.get_logger()
+
+SOUL, BACKGROUND = "SOUL.md", "MEMORY.md"
+DEFAULT_SOUL = (files("memory") / "prompts" / "soul.md").read_text(encoding="utf-8").strip()
+RULES = (files("memory") / "prompts" / "rules.md").read_text(encoding="utf-8").strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    stamp: tuple[int, int]
+    text: str
+
+
+class Backdrop:
+    """The system part, byte-stable as long as nobody edits the files."""
+
+    def __init__(self, directory: Path, *, limit_chars: int) -> None:
+        self._directory = directory
+        self._limit_chars = limit_chars
+        self._pages: dict[Path, _Page] = {}
+
+    async def system(self) -> str:
+        """Persona, background, rules of use.
+
+        Raises:
+            BackdropUnreadable: a file is there and cannot be read as UTF-8 text.
+        """
+        soul, background = await asyncio.to_thread(self._both)
+        about = f"# Background\n{background}" if background else ""
+        return "\n\n".join(part for part in (soul or DEFAULT_SOUL, about, RULES) if part)
+
+    def _both(self) -> tuple[str, str]:
+        return self._read(self._directory / SOUL), self._read(self._directory / BACKGROUND)
+
+    def _read(self, path: Path) -> str:
+        """The text of a file, read again only when it changed; empty when it is not there."""
+        try:
+            found = path.stat()
+            stamp = (found.st_mtime_ns, found.st_size)
+            known = self._pages.get(path)
+            if known is None or known.stamp != stamp:
+                text = scrub(path.read_text(encoding="utf-8-sig")).strip()
+                known = self._pages[path] = _Page(stamp=stamp, text=self._capped(path, text))
+        except FileNotFoundError:
+            self._pages.pop(path, None)
+            return ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise BackdropUnreadable(
+                f"{path.name} cannot be read as UTF-8 text: fix or remove it"
+            ) from error
+        return known.text
+
+    def _capped(self, path: Path, text: str) -> str:
+        if len(text) <= self._limit_chars:
+            return text
+        log.warning("backdrop.cut", file=path.name, chars=len(text), limit_chars=self._limit_chars)
+        return text[: self._limit_chars]

@@ -1,0 +1,156 @@
+"""The front door of memory: it composes what the model sees and keeps what was said."""
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import tzinfo
+from pathlib import Path
+
+from memory.backdrop import Backdrop
+from memory.database import Database, Unit
+from memory.errors import SessionMoved
+from memory.ports import Clock, Models
+from memory.prompt import Parts, Prompt, Slots, assemble
+from memory.settings import MemorySettings
+from memory.stores import archive, sessions
+from memory.tokens import TokenMeter
+from memory.values import NO_SEQ, NewMessage, Seq, Session, SessionId
+
+_WINDOW_STARTS = 1_000
+"""Sessions whose window start is remembered; it only saves time, so forgetting one is harmless."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composed:
+    """A prompt, with what is needed to save the turn that it leads to."""
+
+    prompt: Prompt
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A user message and its reply."""
+
+    session: SessionId
+    title: str
+    epoch: int
+    """As it stood when the prompt was composed."""
+    entry: NewMessage
+    reply: NewMessage
+
+
+class Engine:
+    """Memory for all sessions. Made by `open_engine`."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        models: Models,
+        backdrop: Backdrop,
+        settings: MemorySettings,
+        clock: Clock,
+        zone: tzinfo | None,
+    ) -> None:
+        self._database = database
+        self._models = models
+        self._backdrop = backdrop
+        self._settings = settings
+        self._clock = clock
+        self._zone = zone
+        self._meter = TokenMeter()
+        self._window_starts: OrderedDict[SessionId, Seq] = OrderedDict()
+
+    async def compose(self, session: SessionId, entry: NewMessage) -> Composed:
+        """The prompt that answers `entry`. Reads only.
+
+        Raises:
+            PromptTooLong: the message does not fit the model by itself.
+            BackdropUnreadable: `SOUL.md` or `MEMORY.md` cannot be used.
+            ModelError: the chat model cannot be asked for its limits.
+        """
+        limits = await self._models.chat.limits()
+        system = await self._backdrop.system()
+        async with self._database.reading() as reader:
+            known = await sessions.find(reader, session)
+            window = await archive.latest(
+                reader,
+                session,
+                from_seq=known.window_seq if known else NO_SEQ,
+                limit=self._settings.window_messages,
+            )
+        parts = Parts(
+            system=system,
+            window=tuple(window),
+            slots=Slots(),
+            entry=entry,
+            now_ns=self._clock.now_ns(),
+            zone=self._zone,
+            kept_from=self._window_starts.get(session),
+        )
+        prompt = assemble(parts, limits, self._meter)
+        self._remember_start(session, prompt.window_from)
+        return Composed(prompt=prompt, epoch=known.epoch if known else 0)
+
+    def _remember_start(self, session: SessionId, seq: Seq | None) -> None:
+        self._window_starts.pop(session, None)
+        if seq is not None:
+            self._window_starts[session] = seq
+        while len(self._window_starts) > _WINDOW_STARTS:
+            self._window_starts.popitem(last=False)
+
+    def learn_tokens(self, prompt: Prompt, reported_tokens: int | None) -> None:
+        """Correct the token estimate by what the model counted for a prompt."""
+        self._meter.learn(estimated_tokens=prompt.tokens, reported_tokens=reported_tokens)
+
+    @asynccontextmanager
+    async def unit(self) -> AsyncIterator[Unit]:
+        """The transaction that ends a turn; `observe` joins it."""
+        async with self._database.unit() as unit:
+            yield unit
+
+    async def observe(self, unit: Unit, turn: Turn) -> None:
+        """Keep a turn, as part of the caller's transaction.
+
+        Raises:
+            SessionMoved: the session was reset since the prompt was composed.
+        """
+        number, epoch = await sessions.touch(
+            unit, turn.session, title=turn.title, now_ns=turn.reply.sent_at_ns
+        )
+        if epoch != turn.epoch:
+            raise SessionMoved("the conversation was reset while the answer was being written")
+        await archive.append(unit, number, (turn.entry, turn.reply))
+
+    async def begin_window(self, session: SessionId) -> None:
+        """Let the next turn start with an empty window; nothing is deleted."""
+        async with self._database.unit() as unit:
+            await sessions.begin_window(unit, session)
+
+    async def sessions(self) -> list[Session]:
+        """All conversations, the last used first."""
+        async with self._database.reading() as reader:
+            return await sessions.every(reader)
+
+
+@asynccontextmanager
+async def open_engine(
+    *,
+    database: Database,
+    models: Models,
+    directory: Path,
+    settings: MemorySettings,
+    clock: Clock,
+    zone: tzinfo | None = None,
+) -> AsyncIterator[Engine]:
+    """Memory over a database that is open, with the backdrop files of a data directory."""
+    yield Engine(
+        database=database,
+        models=models,
+        backdrop=Backdrop(directory, limit_chars=settings.backdrop_chars),
+        settings=settings,
+        clock=clock,
+        zone=zone,
+    )

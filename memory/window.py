@@ -1,0 +1,39 @@
+"""How much of the window a token budget can show."""
+
+from collections.abc import Sequence
+
+COARSE_STEP = 0.7
+"""A window that must be cut is cut to this share of its room, so that the next turns only append
+and the model's prefix cache holds. Cutting one message a turn re-reads the whole window each time:
+seconds on a CPU."""
+
+WORTH_KEEPING = 0.5
+"""A start that leaves less than this share of the room in use is given up: a single long message
+must not shorten the window for good."""
+
+
+def first_shown(costs: Sequence[int], *, room: int, kept: int) -> int:
+    """Index of the oldest message to show; `len(costs)` shows none.
+
+    Args:
+        costs: tokens of each message, oldest first.
+        room: tokens that the window may take.
+        kept: index that the last turn started from, 0 when there was none or it has left.
+    """
+    tail = sum(costs[kept:])
+    if tail <= room and (kept == 0 or tail >= room * WORTH_KEEPING):
+        return kept
+    if sum(costs) <= room:
+        return 0
+    coarse = _shortest_cut(costs, int(room * COARSE_STEP))
+    return coarse if coarse < len(costs) else _shortest_cut(costs, room)
+
+
+def _shortest_cut(costs: Sequence[int], room: int) -> int:
+    """The first index from which everything fits."""
+    used = 0
+    for index in range(len(costs) - 1, -1, -1):
+        used += costs[index]
+        if used > room:
+            return index + 1
+    return 0
