@@ -3,7 +3,7 @@
 The adapters implement them without inheriting; the composition root passes them in.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
@@ -155,8 +155,10 @@ class ChatModel(Protocol):
         """
         ...
 
-    def stream(self, request: ChatRequest) -> AsyncIterator[ChatChunk]:
-        """The reply as it comes. Closing the iterator early stops the model.
+    def stream(self, request: ChatRequest) -> AsyncGenerator[ChatChunk, None]:
+        """The reply as it comes.
+
+        Read it within `contextlib.aclosing`: closing it early stops the model and frees its place.
 
         Raises:
             ModelError: it could not be reached, stayed silent, refused, or hung up in the middle.

@@ -11,6 +11,9 @@ from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanage
 
 import pytest
 
+from adapters.gate import Gate
+from adapters.ollama.adapter import open_chat
+from adapters.ollama.connection import OllamaOptions
 from memory.errors import ModelError, ModelUnreachable
 from memory.ports import (
     ChatMessage,
@@ -24,6 +27,7 @@ from memory.ports import (
     ToolSpec,
 )
 from tests.fakes import Breaks, FakeChatModel, Reply
+from tests.wire.ollama_server import ScriptedBackend, ServedModel, serve_ollama
 
 Opener = Callable[[Sequence[Reply]], AbstractAsyncContextManager[ChatModel]]
 
@@ -33,7 +37,16 @@ async def fake(replies: Sequence[Reply]):
     yield FakeChatModel(replies)
 
 
-SCRIPTED: dict[str, Opener] = {"fake": fake}
+@asynccontextmanager
+async def ollama(replies: Sequence[Reply]):
+    model = ServedModel(capabilities=("completion", "tools", "thinking"))
+    async with serve_ollama(ScriptedBackend(replies, models=[model])) as server:
+        options = OllamaOptions(url=server.url, model=model.name, num_ctx=4096)
+        async with open_chat(options, Gate()) as chat:
+            yield chat
+
+
+SCRIPTED: dict[str, Opener] = {"fake": fake, "ollama": ollama}
 REAL: dict[str, Opener] = {}
 PATIENCE_S = 60
 """Longest that any one call of this suite may take with a real model on a busy machine."""

@@ -9,8 +9,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import numpy as np
 import pytest
 
+from adapters.gate import Gate
+from adapters.ollama.connection import OllamaOptions
+from adapters.ollama.embedder import open_embedder
 from memory.ports import Embedder, Priority
 from tests.fakes import FakeEmbedder
+from tests.wire.ollama_server import ScriptedBackend, serve_ollama
 
 Opener = Callable[[], AbstractAsyncContextManager[Embedder]]
 
@@ -20,7 +24,15 @@ async def fake():
     yield FakeEmbedder()
 
 
-OPENERS: dict[str, Opener] = {"fake": fake}
+@asynccontextmanager
+async def ollama():
+    async with serve_ollama(ScriptedBackend()) as server:
+        options = OllamaOptions(url=server.url, model="tiny", num_ctx=2048)
+        async with open_embedder(options, Gate()) as opened:
+            yield opened
+
+
+OPENERS: dict[str, Opener] = {"fake": fake, "ollama": ollama}
 
 
 @pytest.fixture(params=OPENERS.values(), ids=OPENERS.keys())

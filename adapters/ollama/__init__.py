@@ -1,0 +1,1 @@
+"""An Ollama server as chat model and embedder."""
