@@ -162,7 +162,7 @@ class TurnEngine:
         limits = await self._chat.limits()
         request = ChatRequest(messages=composed.prompt.messages, max_tokens=limits.reply_tokens)
         cleaner, shown, done = ReplyCleaner(), "", None
-        async with aclosing(self._chat.stream(request)) as chunks:  # type: ignore[type-var]
+        async with aclosing(self._chat.stream(request)) as chunks:
             async for chunk in chunks:
                 if piece := cleaner.feed(chunk.text):
                     shown += piece
