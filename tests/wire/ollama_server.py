@@ -137,6 +137,7 @@ class Received:
     path: str
     body: Body
     headers: dict[str, str]
+    """Names in lower case."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -152,8 +153,12 @@ class OllamaServer:
     """Calls that the client left before their end."""
     running: int = 0
     most_running: int = 0
+    entered: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a call arrives at a model."""
     began: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set whenever a call's first piece has been sent; clear it to wait for the next."""
+    """Set when a piece of an answer has been sent."""
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a client hangs up before the end."""
 
     def bodies(self, path: str) -> list[Body]:
         """Bodies of the requests to `path`, in order."""
@@ -193,7 +198,8 @@ def _recorder(server: OllamaServer):
     @web.middleware
     async def record(request: web.Request, handler):
         body = await request.json() if request.method == "POST" else {}
-        received = Received(path=request.path, body=body, headers=dict(request.headers))
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        received = Received(path=request.path, body=body, headers=headers)
         server.requests.append(received)
         try:
             return await handler(request)
@@ -353,10 +359,12 @@ class _Calls:
         server = self._server
         server.running += 1
         server.most_running = max(server.most_running, server.running)
+        server.entered.set()
         try:
             yield
         except asyncio.CancelledError:
             server.hung_up += 1
+            server.left.set()
             raise
         finally:
             server.running -= 1
