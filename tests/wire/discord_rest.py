@@ -297,7 +297,7 @@ class Rest:
         return message
 
     async def _open_direct(self, request: web.Request) -> web.Response:
-        user = self._world.users.get((await request.json())["recipient_id"])
+        user = self._world.users.get(str((await request.json())["recipient_id"]))
         if user is None:
             raise refusal(400, 50033, "Invalid Recipient(s)")
         return answer(self._world.direct(user).payload())
@@ -375,7 +375,8 @@ class Rest:
         """Put a message of the bot into the channel, with who it would notify under `pings`."""
         reference, more = self._reference(channel, body), {}
         if reference is not None:
-            more = {"type": REPLY, "message_reference": body["message_reference"]}
+            place = {"channel_id": channel.id, "message_id": reference["id"]}
+            more = {"type": REPLY, "message_reference": place}
         return self._world.message(
             channel,
             self._world.bot,

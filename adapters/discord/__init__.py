@@ -1,0 +1,1 @@
+"""Discord: messages, replies and slash commands through discord.py."""

@@ -1,0 +1,126 @@
+"""The one way in: what was missed first, then what is live, each handed to the intake in order.
+
+When a new session begins, live messages wait until the missed ones are in; otherwise a live one
+would move its channel's position past them.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import discord
+import structlog
+
+from adapters.discord.backlog import gaps, missed
+from adapters.discord.options import DiscordOptions
+from adapters.discord.reader import Reader
+from adapters.discord.translate import snowflake_at
+from bot.ports import Inbound, Intake, Platform, Position
+from memory.ports import Clock
+
+log = structlog.get_logger()
+
+_QUEUE = 1000
+_BATCH = 50
+_NS_PER_S = 1_000_000_000
+
+
+class Inlet:
+    """Takes in the messages of one connected client."""
+
+    def __init__(
+        self,
+        client: discord.Client,
+        *,
+        bot: int,
+        intake: Intake,
+        taken: Mapping[str, str],
+        options: DiscordOptions,
+        clock: Clock,
+    ) -> None:
+        self._client = client
+        self._bot = bot
+        self._intake = intake
+        self._options = options
+        self._clock = clock
+        self._reader = Reader(client, bot=bot, chatter=options.chatter)
+        self._taken = {int(k): int(v) for k, v in taken.items() if k.isdigit() and v.isdigit()}
+        self._taken_before = dict(self._taken)
+        self._live: asyncio.Queue[discord.Message] = asyncio.Queue(_QUEUE)
+        self._listed = asyncio.Event()
+        self._caught_up = asyncio.Event()
+
+    def session_began(self) -> None:
+        """A new session, which replays nothing: hold what is live."""
+        self._taken_before = dict(self._taken)
+        self._caught_up.clear()
+
+    def session_listed(self) -> None:
+        """The servers and channels of the new session are known."""
+        self._listed.set()
+
+    async def heard(self, message: discord.Message) -> None:
+        """A live message; waits while the queue is full, in the order of the calls."""
+        await self._live.put(message)
+
+    async def run(self) -> None:
+        """Hand in, until cancelled.
+
+        Raises:
+            StoreError: something could not be kept; what follows it was not handed in either.
+        """
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._catch_up())
+            tasks.create_task(self._pass_on())
+
+    async def _pass_on(self) -> None:
+        while True:
+            messages = [await self._live.get()]
+            await self._caught_up.wait()
+            while len(messages) < _BATCH and not self._live.empty():
+                messages.append(self._live.get_nowait())
+            await self._take(messages)
+
+    async def _catch_up(self) -> None:
+        while True:
+            await self._listed.wait()
+            self._listed.clear()
+            try:
+                async with asyncio.timeout(self._options.catch_up_deadline_s):
+                    await self._take_missed()
+            except TimeoutError:
+                log.warning("discord.catch_up_abandoned", limit_s=self._options.catch_up_deadline_s)
+            self._caught_up.set()
+
+    async def _take_missed(self) -> None:
+        age_ns = int(self._options.catch_up_age_s * _NS_PER_S)
+        floor = snowflake_at(self._clock.now_ns() - age_ns)
+        found = gaps(
+            self._client, self._taken_before, floor=floor, limit=self._options.catch_up_channels
+        )
+        count = 0
+        async for messages in missed(self._client, found, self._options):
+            count += await self._take(messages)
+        log.info("discord.caught_up", channels=len(found), messages=count)
+
+    async def _take(self, messages: Sequence[discord.Message]) -> int:
+        inbounds = await self._reader.read(messages)
+        if inbounds:
+            await self._intake.accept(inbounds, positions=self._positions(inbounds))
+            for inbound in inbounds:
+                channel, message = int(inbound.chat.chat), int(inbound.message)
+                self._taken[channel] = max(self._taken.get(channel, 0), message)
+        return len(inbounds)
+
+    def _positions(self, inbounds: Sequence[Inbound]) -> list[Position]:
+        """The last message of each channel; a replayed one does not move it back."""
+        last: dict[str, int] = {}
+        for inbound in inbounds:
+            channel = inbound.chat.chat
+            known = last.get(channel, self._taken.get(int(channel), 0))
+            last[channel] = max(known, int(inbound.message))
+        return [
+            Position(
+                platform=Platform.DISCORD, bot=str(self._bot), stream=channel, value=str(message)
+            )
+            for channel, message in last.items()
+        ]

@@ -1,0 +1,63 @@
+"""Messages completed by what only Discord can tell: a thread's parent, a member's roles.
+
+Access is decided by these, so a message whose place stays unknown is not handed in at all.
+"""
+
+from collections.abc import Sequence
+
+import discord
+import structlog
+
+from adapters.discord.faults import FOREIGN
+from adapters.discord.translate import addressed, from_person, inbound
+from bot.ports import Inbound
+
+log = structlog.get_logger()
+
+
+class Reader:
+    """Reads messages for one connected client."""
+
+    def __init__(self, client: discord.Client, *, bot: int, chatter: bool) -> None:
+        self._client = client
+        self._bot = bot
+        self._chatter = chatter
+
+    async def read(self, messages: Sequence[discord.Message]) -> list[Inbound]:
+        """Those that concern us, in the order given."""
+        found = []
+        for message in messages:
+            if not self._wanted(message) or not await self._completed(message):
+                continue
+            translated = inbound(message, bot=self._bot)
+            if translated is not None:
+                found.append(translated)
+        return found
+
+    def _wanted(self, message: discord.Message) -> bool:
+        return from_person(message) and (self._chatter or addressed(message, bot=self._bot))
+
+    async def _completed(self, message: discord.Message) -> bool:
+        """Whether the place is known; on the way, the author becomes a member with roles."""
+        if message.guild is None:
+            return isinstance(message.channel, discord.DMChannel)
+        try:
+            if isinstance(message.channel, discord.PartialMessageable):
+                channel = await self._client.fetch_channel(message.channel.id)
+                message.channel = channel  # type: ignore[assignment]
+            if isinstance(message.author, discord.User):
+                await self._add_member(message, message.guild)
+        except FOREIGN as exc:
+            log.warning(
+                "discord.place_unknown", chat=str(message.channel.id), error=type(exc).__name__
+            )
+            return False
+        return True
+
+    @staticmethod
+    async def _add_member(message: discord.Message, guild: discord.Guild) -> None:
+        """History names authors without their roles (developer docs, "Message")."""
+        try:
+            message.author = await guild.fetch_member(message.author.id)
+        except discord.NotFound:
+            return  # left the server: no roles
