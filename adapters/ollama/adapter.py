@@ -11,8 +11,10 @@ import structlog
 
 from adapters.gate import Gate
 from adapters.ollama import translate
-from adapters.ollama.connection import OllamaOptions, open_client, translated
+from adapters.ollama.connection import open_client
 from adapters.ollama.deadline import deadline
+from adapters.ollama.faults import translated
+from adapters.ollama.options import OllamaOptions
 from memory.errors import ModelAnswerInvalid
 from memory.ports import ChatChunk, ChatRequest, Completion, ModelLimits, Priority
 

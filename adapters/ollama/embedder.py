@@ -11,8 +11,10 @@ import ollama
 import structlog
 
 from adapters.gate import Gate
-from adapters.ollama.connection import OllamaOptions, open_client, translated
+from adapters.ollama.connection import open_client
 from adapters.ollama.deadline import deadline
+from adapters.ollama.faults import translated
+from adapters.ollama.options import OllamaOptions
 from adapters.ollama.translate import keep_alive
 from memory.errors import ModelAnswerInvalid, ModelRefused
 from memory.ports import Priority, Vectors

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 import ollama
 
-from adapters.ollama.connection import OllamaOptions
+from adapters.ollama.options import OllamaOptions
 from memory.errors import ModelAnswerInvalid
 from memory.ports import (
     ChatChunk,

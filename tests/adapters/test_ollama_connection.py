@@ -9,12 +9,12 @@ from adapters.gate import Gate
 from adapters.ollama.adapter import open_chat
 from adapters.ollama.connection import (
     InstalledModel,
-    OllamaOptions,
     _is_loopback,
     installed,
     open_client,
     reachable,
 )
+from adapters.ollama.options import OllamaOptions
 from memory.errors import ModelAnswerInvalid, ModelTimedOut, ModelUnreachable
 from tests.wire.ollama_server import ScriptedBackend, ServedModel, serve_ollama
 

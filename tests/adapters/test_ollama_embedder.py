@@ -8,8 +8,8 @@ import pytest
 
 from adapters.gate import Gate
 from adapters.ollama.adapter import open_chat
-from adapters.ollama.connection import OllamaOptions
 from adapters.ollama.embedder import open_embedder
+from adapters.ollama.options import OllamaOptions
 from memory.errors import (
     ModelAnswerInvalid,
     ModelMissing,

@@ -13,7 +13,7 @@ import pytest
 
 from adapters.gate import Gate
 from adapters.ollama.adapter import open_chat
-from adapters.ollama.connection import OllamaOptions
+from adapters.ollama.options import OllamaOptions
 from memory.errors import ModelError, ModelUnreachable
 from memory.ports import (
     ChatMessage,

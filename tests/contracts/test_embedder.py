@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from adapters.gate import Gate
-from adapters.ollama.connection import OllamaOptions
 from adapters.ollama.embedder import open_embedder
+from adapters.ollama.options import OllamaOptions
 from memory.ports import Embedder, Priority
 from tests.fakes import FakeEmbedder
 from tests.wire.ollama_server import ScriptedBackend, serve_ollama
