@@ -94,15 +94,16 @@ class DiscordAdapter:
             LoginRefused: the token or the Message Content intent; the text says what to do.
             AdapterError: it cannot go on now; start it again.
         """
+        client = Client(self._options, ready)
         try:
-            async with Client(self._options, ready) as client:
-                await self._connected(client)
+            await self._connected(client)
         except BaseExceptionGroup as group:
             raise _fault(_first(group)) from group
         except FOREIGN as exc:
             raise login_fault(exc) from exc
         finally:
             self._online = None
+            await client.close()
 
     async def _connected(self, client: Client) -> None:
         await client.login(self._options.token.reveal())

@@ -20,6 +20,10 @@ _AT_ONCE = 4
 """Channels read at the same time: Discord's global limit is 50 requests a second."""
 
 
+_OVERLAP = 10_000 << 22
+"""10 s, as a difference of message ids (developer docs, "Snowflakes")."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
     """A channel that may hold messages which were not taken in."""
@@ -33,19 +37,20 @@ def gaps(client: discord.Client, taken: Mapping[int, int], *, floor: int, limit:
     """Channels to read, the latest active first, at most `limit`.
 
     `taken` is the last message taken in by channel id. A channel of a server that has none is
-    read from the latest of all: before that we were there, and nobody addressed us in it.
-    `floor` is the message id below which nothing is read. Channels in which Discord names a last
+    read from the latest of all: before that we were there, and nobody addressed us in it. Each
+    is read from a little earlier, since events can overtake each other; the intake takes a
+    message once. `floor` is the message id below which nothing is read. Channels in which Discord names a last
     message that we know are left out; direct chats are not listed by Discord, so all are read.
     """
     last_written = dict(_last_messages(client))
     latest = max(taken.values(), default=None)
     found = {
-        channel: Gap(channel=channel, after=max(after, floor))
+        channel: Gap(channel=channel, after=max(after - _OVERLAP, floor))
         for channel, after in taken.items()
         if channel not in last_written or last_written[channel] > max(after, floor)
     }
     if latest is not None:
-        start = max(latest, floor)
+        start = max(latest - _OVERLAP, floor)
         for channel, last in last_written.items():
             if channel not in taken and last > start:
                 found[channel] = Gap(channel=channel, after=start)

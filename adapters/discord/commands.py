@@ -14,7 +14,7 @@ import discord
 import structlog
 from discord import app_commands
 
-from adapters.discord.faults import FOREIGN
+from adapters.discord.faults import FOREIGN, NETWORK
 from adapters.discord.parts import parts
 from adapters.discord.translate import command_call
 from bot.ports import (
@@ -91,17 +91,14 @@ class Tree(app_commands.CommandTree[discord.Client]):
         """Answer plainly where our own code or the library failed; tell the log what, not whose."""
         cause = error.__cause__ or error
         log.error("discord.command_failed", command=_named(interaction), error=type(cause).__name__)
-        if interaction.response.is_done():
-            await _deliver(interaction, _failed(interaction), private=True)
+        if not interaction.response.is_done() and not await _acknowledged(interaction):
+            return
+        await _deliver(interaction, _failed(interaction), private=True)
 
     async def _use(
         self, spec: CommandSpec, interaction: Interaction, given: dict[str, Any]
     ) -> None:
-        try:
-            await interaction.response.defer(ephemeral=spec.private, thinking=True)
-        except (discord.DiscordException, OSError) as exc:
-            # Used before (an event replayed after a lost connection) or too late: not ours now.
-            log.warning("discord.command_missed", command=spec.path, error=type(exc).__name__)
+        if not await _acknowledged(interaction, private=spec.private):
             return
         answer = await self._answer(spec, interaction, given)
         if answer.private and not spec.private:
@@ -120,6 +117,19 @@ class Tree(app_commands.CommandTree[discord.Client]):
             return CommandAnswer(text=_failed(interaction), private=spec.private)
 
 
+async def _acknowledged(interaction: Interaction, *, private: bool = True) -> bool:
+    """Give the first sign; False where it is not ours to answer any more.
+
+    An event that a lost connection replays was acknowledged before, and a late one is void.
+    """
+    try:
+        await interaction.response.defer(ephemeral=private, thinking=True)
+    except (discord.DiscordException, *NETWORK) as exc:
+        log.warning("discord.command_missed", error=type(exc).__name__)
+        return False
+    return True
+
+
 async def _hide(interaction: Interaction) -> None:
     """Take back the public sign, so that the answer can be for one person's eyes."""
     try:
@@ -133,16 +143,16 @@ async def _deliver(interaction: Interaction, text: str, *, private: bool) -> Non
     try:
         for part in parts(text):
             await interaction.followup.send(part, ephemeral=private)
-    except (discord.NotFound, discord.HTTPException) as exc:
-        if not _token_gone(exc):
-            log.warning("discord.command_unanswered", status=exc.status, code=exc.code)
-            return
-        await _write_aside(interaction, text, private=private)
+    except (discord.DiscordException, *NETWORK) as exc:
+        if _token_gone(exc):
+            await _write_aside(interaction, text, private=private)
+        else:
+            log.warning("discord.command_unanswered", error=type(exc).__name__)
 
 
-def _token_gone(error: discord.HTTPException) -> bool:
+def _token_gone(error: Exception) -> bool:
     """10015 unknown webhook, 50027 invalid webhook token (developer docs, "JSON error codes")."""
-    return error.code in (10015, 50027)
+    return isinstance(error, discord.HTTPException) and error.code in (10015, 50027)
 
 
 async def _write_aside(interaction: Interaction, text: str, *, private: bool) -> None:

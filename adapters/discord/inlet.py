@@ -14,7 +14,7 @@ from adapters.discord.backlog import gaps, missed
 from adapters.discord.options import DiscordOptions
 from adapters.discord.reader import Reader
 from adapters.discord.translate import snowflake_at
-from bot.ports import Inbound, Intake, Platform, Position
+from bot.ports import Intake, Platform, Position
 from memory.ports import Clock
 
 log = structlog.get_logger()
@@ -46,11 +46,13 @@ class Inlet:
         self._taken = {int(k): int(v) for k, v in taken.items() if k.isdigit() and v.isdigit()}
         self._taken_before = dict(self._taken)
         self._live: asyncio.Queue[discord.Message] = asyncio.Queue(_QUEUE)
+        self._session = 0
         self._listed = asyncio.Event()
         self._caught_up = asyncio.Event()
 
     def session_began(self) -> None:
         """A new session, which replays nothing: hold what is live."""
+        self._session += 1
         self._taken_before = dict(self._taken)
         self._caught_up.clear()
 
@@ -84,12 +86,14 @@ class Inlet:
         while True:
             await self._listed.wait()
             self._listed.clear()
+            session = self._session
             try:
                 async with asyncio.timeout(self._options.catch_up_deadline_s):
                     await self._take_missed()
             except TimeoutError:
                 log.warning("discord.catch_up_abandoned", limit_s=self._options.catch_up_deadline_s)
-            self._caught_up.set()
+            if session == self._session:
+                self._caught_up.set()
 
     async def _take_missed(self) -> None:
         age_ns = int(self._options.catch_up_age_s * _NS_PER_S)
@@ -99,28 +103,35 @@ class Inlet:
         )
         count = 0
         async for messages in missed(self._client, found, self._options):
-            count += await self._take(messages)
+            count += await self._take(messages, through=messages[-1])
         log.info("discord.caught_up", channels=len(found), messages=count)
 
-    async def _take(self, messages: Sequence[discord.Message]) -> int:
+    async def _take(
+        self, messages: Sequence[discord.Message], *, through: discord.Message | None = None
+    ) -> int:
+        """Hand in what concerns us; `through` was read as well and need not be read again."""
         inbounds = await self._reader.read(messages)
-        if inbounds:
-            await self._intake.accept(inbounds, positions=self._positions(inbounds))
-            for inbound in inbounds:
-                channel, message = int(inbound.chat.chat), int(inbound.message)
-                self._taken[channel] = max(self._taken.get(channel, 0), message)
+        seen = [(int(inbound.chat.chat), int(inbound.message)) for inbound in inbounds]
+        if through is not None:
+            seen.append((through.channel.id, through.id))
+        last = self._last(seen)
+        if last:
+            positions = [self._position(channel, message) for channel, message in last.items()]
+            await self._intake.accept(inbounds, positions=positions)
+            self._taken |= last
         return len(inbounds)
 
-    def _positions(self, inbounds: Sequence[Inbound]) -> list[Position]:
-        """The last message of each channel; a replayed one does not move it back."""
-        last: dict[str, int] = {}
-        for inbound in inbounds:
-            channel = inbound.chat.chat
-            known = last.get(channel, self._taken.get(int(channel), 0))
-            last[channel] = max(known, int(inbound.message))
-        return [
-            Position(
-                platform=Platform.DISCORD, bot=str(self._bot), stream=channel, value=str(message)
-            )
-            for channel, message in last.items()
-        ]
+    def _last(self, seen: Sequence[tuple[int, int]]) -> dict[int, int]:
+        """The last message by channel; a replayed one does not move it back."""
+        last: dict[int, int] = {}
+        for channel, message in seen:
+            last[channel] = max(last.get(channel, self._taken.get(channel, 0)), message)
+        return last
+
+    def _position(self, channel: int, message: int) -> Position:
+        return Position(
+            platform=Platform.DISCORD,
+            bot=str(self._bot),
+            stream=str(channel),
+            value=str(message),
+        )

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import discord
 import structlog
 
-from adapters.discord.faults import FOREIGN
 from adapters.discord.translate import addressed, from_person, inbound
 from bot.ports import Inbound
 
@@ -24,7 +23,11 @@ class Reader:
         self._chatter = chatter
 
     async def read(self, messages: Sequence[discord.Message]) -> list[Inbound]:
-        """Those that concern us, in the order given."""
+        """Those that concern us, in the order given.
+
+        Raises:
+            discord.DiscordException: Discord could not be asked now; nothing was read.
+        """
         found = []
         for message in messages:
             if not self._wanted(message) or not await self._completed(message):
@@ -47,10 +50,8 @@ class Reader:
                 message.channel = channel  # type: ignore[assignment]
             if isinstance(message.author, discord.User):
                 await self._add_member(message, message.guild)
-        except FOREIGN as exc:
-            log.warning(
-                "discord.place_unknown", chat=str(message.channel.id), error=type(exc).__name__
-            )
+        except (discord.Forbidden, discord.NotFound) as exc:
+            log.warning("discord.place_unknown", chat=str(message.channel.id), code=exc.code)
             return False
         return True
 

@@ -81,7 +81,7 @@ class Gateway:
         self.content_allowed = True
         """Whether the Message Content intent is switched on in the developer portal."""
         self.silent = False
-        """Neither acknowledge heartbeats nor say anything: a zombie."""
+        """Acknowledge no heartbeats: a zombie."""
         self.refuse_resume = False
         """Answer the next RESUME with INVALID_SESSION."""
         self.rewind = 0
@@ -130,6 +130,11 @@ class Gateway:
     @property
     def connected(self) -> bool:
         return any(session.wire is not None for session in self.sessions)
+
+    @property
+    def application_flags(self) -> int:
+        """Bit 19: Message Content, as unverified bots have it."""
+        return (1 << 19) if self.content_allowed else 0
 
     # --- the protocol
 
@@ -193,7 +198,7 @@ class Gateway:
             "guilds": guilds,
             "session_id": session.id,
             "resume_gateway_url": self.url,
-            "application": {"id": self._world.bot.id, "flags": 1 << 19},
+            "application": {"id": self._world.bot.id, "flags": self.application_flags},
         }
 
     def _resume(self, wire: Wire, data: Payload) -> None:

@@ -96,7 +96,7 @@ class Rest:
         self.commands: list[Payload] = []
         self.bucket = (1000, 1.0)
         """How many messages may be sent to a channel in how many seconds (real: 5 in 5)."""
-        self.slow_s = 0.0
+        self.application_flags: Callable[[], int] = lambda: 0
         self.on_sent: Callable[[Payload], None] = lambda message: None
         self.on_edited: Callable[[Payload], None] = lambda message: None
         self._faults: list[Fault] = []
@@ -263,7 +263,7 @@ class Rest:
                 "bot_public": True,
                 "bot_require_code_grant": False,
                 "verify_key": "",
-                "flags": 1 << 19,
+                "flags": self.application_flags(),
                 "owner": bot.payload(),
                 "team": None,
                 "interactions_endpoint_url": None,

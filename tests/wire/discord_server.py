@@ -47,6 +47,7 @@ class DiscordServer:
         self.api_url = ""
         self.gateway_url = ""
         self._changed = asyncio.Event()
+        self.rest.application_flags = lambda: self.gateway.application_flags
         self.rest.on_sent = self._on_sent
         self.rest.on_edited = lambda message: self.gateway.deliver(message, "MESSAGE_UPDATE")
 

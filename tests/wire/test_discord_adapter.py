@@ -9,6 +9,7 @@ import structlog
 
 from adapters.discord import typist
 from adapters.discord.adapter import open_discord
+from adapters.discord.check import check
 from adapters.discord.options import DiscordOptions
 from bot.errors import AdapterError, LoginRefused, SendDeferred, SendRefused, SendUnknown
 from bot.ports import (
@@ -25,6 +26,7 @@ from bot.ports import (
 from memory.errors import StoreError
 from tests.fakes import FakeClock, FakeCommandDoor, FakeIntake
 from tests.wire.discord_server import discord_server
+from tests.wire.discord_world import snowflake
 
 ADMIN = CommandGroup(name="admin", descriptions={"en": "For admins", "zh-TW": "管理員專用"})
 SPECS = (
@@ -316,6 +318,37 @@ async def test_catching_up_leaves_alone_what_is_too_old_or_too_much(server, inta
     assert [i.text for i in inbounds] == ["known", "new 2", "new 3", "new 4"]
 
 
+async def test_what_overtook_each_other_before_a_crash_is_read_again_and_taken_once(server, intake):
+    mia = server.user("Mia")
+    early = snowflake()
+    async with running(server, intake):
+        server.dm(mia, "second")
+        await intake.taken()
+
+    server.world.message(server.world.direct(mia), mia, "first", id_=early)
+    server.dm(mia, "third")
+    async with running(server, intake):
+        inbounds = await intake.taken(3)
+
+    assert [i.text for i in inbounds] == ["second", "first", "third"]
+
+
+async def test_what_was_read_back_is_not_read_again(server, intake):
+    mia = server.user("Mia")
+    general = server.guild("Garden", members=[mia]).channel("general")
+    async with running(server, intake):
+        server.say(general, mia, "hello", mentions=[server.bot])
+        await intake.taken()
+    server.say(general, mia, "between us")
+
+    for _ in range(2):
+        async with running(server, intake):
+            server.dm(mia, "live")
+            await intake.taken(2)
+
+    assert server.rest.count("GET", f"/channels/{general.id}/messages$") == 1
+
+
 async def test_channels_without_news_are_not_asked(server, intake):
     mia = server.user("Mia")
     general = server.guild("Garden", members=[mia]).channel("general")
@@ -407,6 +440,24 @@ async def test_a_token_revoked_while_running_is_refused(server, intake):
         server.gateway.close(4004)
         with pytest.raises(LoginRefused):
             await task
+
+
+async def test_a_check_tells_name_intent_and_invitation(server, intake):
+    async with opened(server, intake):
+        before = await check(options(server))
+        server.gateway.content_allowed = False
+        after = await check(options(server))
+
+    assert (before.id, before.name) == (server.bot.id, "Kith")
+    assert (before.reads_messages, after.reads_messages) == (True, False)
+    assert f"client_id={server.bot.id}" in before.invite_url
+    assert "bot+applications.commands" in before.invite_url
+
+
+async def test_a_check_with_a_bad_token_is_refused(server, intake):
+    async with opened(server, intake):
+        with pytest.raises(LoginRefused, match="Reset Token"):
+            await check(options(server, token=Secret("wrong")))
 
 
 async def test_an_api_that_is_down_asks_for_another_try(server, intake):
@@ -743,6 +794,16 @@ async def test_a_failing_command_is_answered_plainly(server, intake, error):
         used = server.interaction(mia, "help", language="zh-TW")
 
         assert await used.texts() == ["這個指令出了問題，請稍後再試。"]
+
+
+async def test_a_command_that_is_no_longer_there_is_answered_plainly(server, intake, door):
+    async with running(server, intake, door, SPECS):
+        used = server.interaction(server.user("Mia"), "gone")
+
+        assert await used.texts() == [
+            "Something went wrong with this command. Please try again later."
+        ]
+    assert used.ephemeral
 
 
 async def test_an_answer_after_the_token_expired_goes_to_the_channel(server, intake):
