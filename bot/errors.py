@@ -48,6 +48,10 @@ class DataDirLocked(KithError):
     """Another process owns the data directory."""
 
 
+class DataDirUnusable(KithError):
+    """The data directory cannot be made or written."""
+
+
 class LaneFull(KithError):
     """The session has as many messages waiting as it may have."""
 

@@ -305,3 +305,27 @@ class Draft(Protocol):
     async def show(self, text: str) -> None:
         """Append a piece of the reply, already clean."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What is sent back for a message."""
+
+    text: str
+    kept: bool
+    """Whether the turn is remembered; a failure is said and forgotten."""
+
+
+class Talk(Protocol):
+    """One person's conversation on the console."""
+
+    async def answer(self, text: str, draft: Draft) -> Reply:
+        """The reply to a line, shown in the draft as it is written.
+
+        A reply that is not kept (a failure, a command's answer) was not shown in the draft.
+        """
+        ...
+
+    def stop(self) -> bool:
+        """Stop the answer that is being written; whether one was."""
+        ...

@@ -68,14 +68,14 @@ class ReplyCleaner:
             return None
         self._held = self._held[end + len(closing) :]
         self._hidden = None
-        if not self._shown_any:
-            self._at_line_start = True
         return ""
 
     def _take_visible(self, final: bool) -> str | None:
         """Pass on what is surely part of the reply; None when more has to come first."""
         if not self._shown_any:
             self._held = self._held.lstrip()
+            if not self._held:
+                return ""
         if self._at_line_start and (kind := self._line_kind(final)) is not _Line.TEXT:
             return None if kind is _Line.UNDECIDED else self._drop_metadata()
         if opening := _OPENING.match(self._held):
@@ -110,8 +110,8 @@ class ReplyCleaner:
         end = min(ends, default=len(self._held))
         shown, self._held = self._held[:end], self._held[end:]
         self._at_line_start = shown.endswith("\n")
-        self._shown_any = self._shown_any or bool(shown.strip())
-        return shown if self._shown_any else ""
+        self._shown_any = True
+        return shown
 
 
 def clean(reply: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import structlog
 
 from bot.errors import TurnStopped
-from bot.ports import Draft
+from bot.ports import Draft, Reply
 from bot.replies import ReplyCleaner
 from bot.words import Language, Word, language_of, say
 from memory.database import Unit
@@ -42,15 +42,6 @@ class Ask:
     entry: NewMessage
     language: str | None = None
     """The client's language tag, for what Kith itself has to say."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """What is sent back."""
-
-    text: str
-    kept: bool
-    """Whether the turn is remembered; a failure is said and forgotten."""
 
 
 Settle = Callable[[Unit, Reply], Awaitable[None]]

@@ -26,6 +26,8 @@ class Word(StrEnum):
     STOPPED = "stopped"
     BUSY = "busy"
     FAULT = "fault"
+    HELP = "help"
+    NO_SUCH_COMMAND = "no_such_command"
 
 
 _TABLE: dict[Word, dict[Language, str]] = {
@@ -75,6 +77,14 @@ _TABLE: dict[Word, dict[Language, str]] = {
     Word.FAULT: {
         Language.ENGLISH: "Something went wrong on my side. It has been logged.",
         Language.CHINESE: "我這邊出了點問題，已經記錄下來了。",
+    },
+    Word.HELP: {
+        Language.ENGLISH: "Just write to me; I remember what we talk about. Commands:",
+        Language.CHINESE: "直接跟我說話就好，我會記得我們聊過的事。可用的指令：",
+    },
+    Word.NO_SUCH_COMMAND: {
+        Language.ENGLISH: "There is no command /{name}. /help lists them all.",
+        Language.CHINESE: "沒有 /{name} 這個指令。輸入 /help 可以看到全部。",
     },
 }
 
