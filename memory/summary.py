@@ -7,7 +7,7 @@ broken answer never replaces a good one.
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -143,6 +143,23 @@ def as_object(summary: Summary) -> JsonObject:
             "direction": current.direction,
         },
     }
+
+
+def without_least(summary: Summary) -> Summary | None:
+    """The summary with one entry less, its least important one; None when it has none.
+
+    Topics go first, the longest ago before the others, then what is being talked about, then
+    decisions, the oldest before the others: decisions bind, the rest is background.
+    """
+    if summary.past_discussions:
+        oldest = min(summary.past_discussions, key=lambda topic: topic.last_discussed)
+        left = tuple(topic for topic in summary.past_discussions if topic is not oldest)
+        return replace(summary, past_discussions=left)
+    if summary.current_discussion != Current():
+        return replace(summary, current_discussion=Current())
+    if summary.key_decisions:
+        return replace(summary, key_decisions=summary.key_decisions[1:])
+    return None
 
 
 def in_taiwan_chinese(summary: Summary) -> Summary:

@@ -18,13 +18,25 @@ CREATE INDEX summaries_by_session ON summaries (session, version);
 -- Sessions that have something the summary does not cover. A mark may be one too many, never one
 -- too few: messages set it, here and nowhere else, and only the summary's owner takes it away.
 CREATE TABLE summary_due (
-    session INTEGER PRIMARY KEY REFERENCES sessions (number) ON DELETE CASCADE
+    session INTEGER PRIMARY KEY REFERENCES sessions (number) ON DELETE CASCADE,
+    -- Grows with every edit or deletion: a run that read a message before that must not save.
+    changes INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TRIGGER message_makes_summary_due AFTER INSERT ON messages
 WHEN (SELECT id NOT GLOB 'temp-*' FROM sessions WHERE number = NEW.session)
 BEGIN
     INSERT OR IGNORE INTO summary_due (session) VALUES (NEW.session);
+END;
+
+CREATE TRIGGER edit_changes_due AFTER UPDATE OF text ON messages
+BEGIN
+    UPDATE summary_due SET changes = changes + 1 WHERE session = NEW.session;
+END;
+
+CREATE TRIGGER deletion_changes_due AFTER DELETE ON messages
+BEGIN
+    UPDATE summary_due SET changes = changes + 1 WHERE session = OLD.session;
 END;
 
 -- For a database that already holds messages.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from memory.database import Reader, Row, Unit
-from memory.values import Message, NewMessage, PersonId, Role, Seq, SessionId, Speaker
+from memory.values import NO_SEQ, Message, NewMessage, PersonId, Role, Seq, SessionId, Speaker
 
 _COLUMNS = "m.seq, s.id AS session, m.role, m.text, m.sent_at_ns, m.person, m.name, m.platform_id"
 _FROM = f"SELECT {_COLUMNS} FROM messages AS m JOIN sessions AS s ON s.number = m.session"  # noqa: S608
@@ -12,6 +12,9 @@ _AFTER = f"{_FROM} WHERE s.id = ? AND m.seq > ? ORDER BY m.seq LIMIT ?"
 _COUNT = """
 SELECT count(*) AS messages FROM messages
 WHERE session = (SELECT number FROM sessions WHERE id = ?)
+"""
+_LAST = """
+SELECT max(seq) AS seq FROM messages WHERE session = (SELECT number FROM sessions WHERE id = ?)
 """
 _APPEND = """
 INSERT INTO messages (session, role, text, sent_at_ns, person, name, platform_id)
@@ -64,6 +67,12 @@ async def latest(reader: Reader, session: SessionId, *, from_seq: Seq, limit: in
 async def after(reader: Reader, session: SessionId, *, seq: Seq, limit: int) -> list[Message]:
     """The first `limit` messages behind row `seq`, oldest first."""
     return [message_of(row) for row in await reader.rows(_AFTER, (session, seq, limit))]
+
+
+async def last_seq(reader: Reader, session: SessionId) -> Seq:
+    """Row number of the session's newest message; `NO_SEQ` without one."""
+    row = await reader.row(_LAST, (session,))
+    return Seq(row["seq"]) if row and row["seq"] is not None else NO_SEQ
 
 
 async def count(reader: Reader, session: SessionId) -> int:

@@ -19,13 +19,17 @@ SELECT version, body, cursor_seq, cursor_chars, cursor_sent_at_ns, saved_at_ns F
 WHERE session = {_NUMBER} ORDER BY version DESC
 """  # noqa: S608 - a constant
 _STANDING = """
-SELECT epoch, coalesce((SELECT max(version) FROM summaries WHERE session = number), 0) AS version
-FROM sessions WHERE id = ?1
+SELECT epoch,
+    coalesce((SELECT max(version) FROM summaries WHERE session = number), 0) AS version,
+    coalesce((SELECT changes FROM summary_due WHERE session = number), 0) AS changes
+FROM sessions WHERE id = ?
 """
 _SAVE = f"""
 INSERT INTO summaries
     (session, body, cursor_seq, cursor_chars, cursor_sent_at_ns, saved_at_ns)
-VALUES ({_NUMBER}, ?2, ?3, ?4, (SELECT sent_at_ns FROM messages WHERE seq = ?3), ?5)
+VALUES ({_NUMBER}, ?2, ?3, ?4, (
+    SELECT sent_at_ns FROM messages WHERE session = {_NUMBER} AND seq <= ?3
+    ORDER BY seq DESC LIMIT 1), ?5)
 """  # noqa: S608
 _PRUNE = f"""
 DELETE FROM summaries WHERE session = {_NUMBER} AND version <= (
@@ -77,6 +81,18 @@ class StoredSummary:
     saved_at_ns: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What must not change between reading messages and saving their summary."""
+
+    epoch: int
+    """Grows with a reset."""
+    version: int
+    """Grows with another run's saving; 0 without a summary."""
+    changes: int
+    """Grows when a message is edited or deleted."""
+
+
 NOTHING_STORED = StoredSummary(version=0, summary=Summary(), cursor=Cursor(seq=NO_SEQ))
 
 
@@ -104,10 +120,12 @@ def _stored(row: Row, summary: Summary) -> StoredSummary:
     )
 
 
-async def standing(reader: Reader, session: SessionId) -> tuple[int, int] | None:
-    """The session's epoch and the newest summary version; None when the session is gone."""
+async def standing(reader: Reader, session: SessionId) -> Standing | None:
+    """How things stand for the session's summary; None when the session is gone."""
     row = await reader.row(_STANDING, (session,))
-    return (int(row["epoch"]), int(row["version"])) if row else None
+    if row is None:
+        return None
+    return Standing(epoch=row["epoch"], version=row["version"], changes=row["changes"])
 
 
 async def save(
@@ -116,23 +134,24 @@ async def save(
     *,
     summary: Summary,
     cursor: Cursor | None,
-    expected: tuple[int, int],
+    expected: Standing,
     now_ns: int,
-) -> tuple[int, int]:
-    """Put a summary and its cursor in place, together; what `standing` is from now on.
+) -> Standing:
+    """Put a summary and its cursor in place, together; how things stand from now on.
 
     Raises:
-        SessionMoved: epoch or version are no longer the `expected` ones: a reset or another run
-            came first, and nothing is saved.
+        SessionMoved: they no longer stand as `expected`: a reset, an edit or another run came
+            first, and nothing is saved.
     """
     if await standing(unit, session) != expected:
-        raise SessionMoved("the session was reset or summarised meanwhile")
+        raise SessionMoved("the session was reset, edited or summarised meanwhile")
     seq, chars = (cursor.seq, cursor.chars) if cursor else (None, 0)
-    version = await unit.insert(_SAVE, (session, to_json(summary), seq, chars, now_ns))
+    await unit.insert(_SAVE, (session, to_json(summary), seq, chars, now_ns))
     await unit.execute(_PRUNE, (session,))
     if cursor:
         await settle(unit, session, cursor=cursor)
-    return expected[0], version
+    after = await standing(unit, session)
+    return after or expected
 
 
 async def settle(unit: Unit, session: SessionId, *, cursor: Cursor) -> None:

@@ -16,6 +16,7 @@ from memory.summary import (
     in_taiwan_chinese,
     read_summary,
     to_json,
+    without_least,
 )
 
 FULL = Summary(
@@ -152,6 +153,21 @@ def test_chinese_becomes_taiwan_traditional_and_japanese_stays():
 
     assert in_taiwan_chinese(chinese).key_decisions == ("Do: 用資料庫儲存", "Don't: 用軟體")
     assert in_taiwan_chinese(japanese) == japanese
+
+
+def test_a_summary_is_shortened_by_old_topics_first_and_decisions_last():
+    summary, seen = FULL, []
+    while summary is not None:
+        seen.append(
+            (
+                len(summary.past_discussions),
+                bool(summary.current_discussion.topic),
+                len(summary.key_decisions),
+            )
+        )
+        summary = without_least(summary)
+
+    assert seen == [(1, True, 2), (0, True, 2), (0, False, 2), (0, False, 1), (0, False, 0)]
 
 
 json_values = st.recursive(

@@ -77,7 +77,7 @@ async def test_a_summary_may_come_without_a_cursor(database):
     assert (await current(database, ALICE)).cursor is None
 
 
-@pytest.mark.parametrize("change", ["reset", "other run", "removed"])
+@pytest.mark.parametrize("change", ["reset", "other run", "removed", "edit", "deletion"])
 async def test_nothing_is_saved_once_the_session_has_moved(database, change):
     [seq] = await say(database, ALICE, "hi")
     async with database.reading() as reader:
@@ -88,8 +88,12 @@ async def test_nothing_is_saved_once_the_session_has_moved(database, change):
         async with database.unit() as unit:
             if change == "reset":
                 await sessions.bump_epoch(unit, ALICE, now_ns=NOON_NS)
-            else:
+            elif change == "removed":
                 await sessions.remove(unit, ALICE)
+            elif change == "edit":
+                await unit.execute("UPDATE messages SET text = 'other' WHERE seq = ?", (seq,))
+            else:
+                await unit.execute("DELETE FROM messages WHERE seq = ?", (seq,))
 
     with pytest.raises(SessionMoved):
         async with database.unit() as unit:

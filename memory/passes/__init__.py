@@ -1,0 +1,1 @@
+"""Background runs, one file each; they read, ask a model without holding anything, and save."""
