@@ -95,7 +95,7 @@ def test_every_character_is_read_once_and_in_order(messages, tokens, chars):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.text(alphabet="ua", min_size=1, max_size=30), st.integers(10, 100))
+@given(st.text(alphabet="ua", min_size=1, max_size=30), st.integers(20, 100))
 def test_with_room_for_any_run_no_chunk_but_the_last_ends_on_a_user_message(roles, chars):
     cut = shape(talk(roles), Room(tokens=1_000_000, chars=chars))
 
