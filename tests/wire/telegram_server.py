@@ -201,6 +201,7 @@ class TelegramServer:
             return _error(401, "Unauthorized") if known_shape else _error(404, "Not Found")
         call = Call(method=method, params=await _params(request), at_s=time.monotonic())
         self.calls.append(call)
+        self._wake()
         fault = self._fault_for(call)
         await asyncio.sleep(fault.latency_s)
         if fault.drop == "before":
@@ -432,7 +433,7 @@ async def open_telegram_server(*, token=TOKEN, port=0):
     server = TelegramServer(token)
     app = web.Application(client_max_size=2**24)
     app.router.add_route("*", "/bot{token}/{method}", server.handle)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:
         site = web.TCPSite(runner, "127.0.0.1", port)

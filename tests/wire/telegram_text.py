@@ -26,7 +26,7 @@ _TOKEN = re.compile(r"<(?P<end>/?)(?P<tag>[\w-]*)(?P<rest>[^<>]*)(?P<close>>?)|&
 _HREF = re.compile(r'^\s*href="([^"]*)"\s*$')
 _FOUND = re.compile(
     r"(?P<email>[\w.+-]+@[\w-]+\.\w+)"
-    r"|(?P<mention>(?<![\w@])@[A-Za-z]\w{3,31})"
+    r"|(?P<mention>(?<![\w@])@[A-Za-z0-9_]{2,32}(?!\w))"
     r"|(?P<bot_command>(?<![\w/])/[A-Za-z0-9_]{1,64}(?:@\w+)?)"
 )
 
