@@ -36,8 +36,6 @@ class Verdict:
     """Which memory the place uses."""
     person_session: bool = False
     """Whether each person has a session of their own here."""
-    chatter: bool = False
-    """Whether messages that do not address the bot are remembered."""
 
 
 STRANGER = Verdict(allowed=False)
@@ -68,7 +66,6 @@ class Access:
             mode=_mode(settings, chat, places),
             person_session=chat.kind is ChatKind.GROUP
             and _any(settings.person_sessions, (*places, chat.guild)),
-            chatter=chat.kind is ChatKind.GROUP and _any(settings.chatter, (*places, chat.guild)),
         )
 
     def is_admin(self, person: PersonId) -> bool:

@@ -47,6 +47,3 @@ class AccessSettings:
     person_sessions: tuple[str, ...] = ()
     """Places where each person has a session of their own instead of one for all. None: in a
     group, people talk with each other."""
-    chatter: tuple[str, ...] = ()
-    """Places where messages that do not address the bot are remembered too. None: people did
-    not speak to it."""

@@ -25,6 +25,8 @@ class Word(StrEnum):
     WAS_RESET = "was_reset"
     STOPPED = "stopped"
     BUSY = "busy"
+    LEFT_UNANSWERED = "left_unanswered"
+    LOST = "lost"
     FAULT = "fault"
     HELP = "help"
     NO_SUCH_COMMAND = "no_such_command"
@@ -73,6 +75,20 @@ _TABLE: dict[Word, dict[Language, str]] = {
     Word.BUSY: {
         Language.ENGLISH: "I still have several of your messages to answer. Please wait a moment.",
         Language.CHINESE: "我還有好幾則訊息沒回完，請稍等一下。",
+    },
+    Word.LEFT_UNANSWERED: {
+        Language.ENGLISH: (
+            "I was away for a while. Messages here that I did not answer: {count}."
+            " Please send again what still matters."
+        ),
+        Language.CHINESE: "我剛才離線了一陣子，這裡有 {count} 則訊息沒有回覆。還需要我回的話，請再傳一次。",
+    },
+    Word.LOST: {
+        Language.ENGLISH: (
+            "I was restarted and lost the last message, because I write nothing down here."
+            " Please send it again."
+        ),
+        Language.CHINESE: "我剛才重新啟動，而這裡的訊息我不會寫下來，所以上一則沒能留住，請再傳一次。",
     },
     Word.FAULT: {
         Language.ENGLISH: "Something went wrong on my side. It has been logged.",

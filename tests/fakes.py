@@ -3,6 +3,7 @@
 import asyncio
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from inspect import isawaitable
 
@@ -13,6 +14,7 @@ from bot.ports import (
     CommandAnswer,
     CommandCall,
     Inbound,
+    Outbound,
     Platform,
     Position,
     Quarantined,
@@ -269,3 +271,61 @@ class FakeCommandDoor:
     async def run(self, call: CommandCall) -> CommandAnswer:
         self.calls.append(call)
         return self._answer(call)
+
+
+class FakeAdapter:
+    """A platform that takes what it is sent, and fails as scripted.
+
+    `faults` are used up in order, one a send; None is a send that works. `when` runs before a send
+    is taken, so that a test can hold it up or end there. `arrived` is what people see: a platform
+    that knows nonces shows a repeated one once.
+    """
+
+    def __init__(self, platform: Platform = Platform.TELEGRAM, *, part_chars: int = 1000) -> None:
+        self._platform = platform
+        self._part_chars = part_chars
+        self.faults: list[Exception | None] = []
+        self.faults_after: list[Exception | None] = []
+        """As `faults`, but the message arrives before it is raised."""
+        self.when: Callable[[Outbound], Awaitable[None]] | None = None
+        self.tried: list[Outbound] = []
+        self.arrived: list[Outbound] = []
+        self.typing_now = 0
+        self.typed: list[ChatRef] = []
+
+    @property
+    def platform(self) -> Platform:
+        return self._platform
+
+    async def run(self, ready: Callable[[], None]) -> None:
+        ready()
+        await asyncio.Event().wait()
+
+    def split(self, text: str) -> list[str]:
+        return _pieces(text, self._part_chars)
+
+    async def send(self, part: Outbound) -> str:
+        self.tried.append(part)
+        if self.when is not None:
+            await self.when(part)
+        if self.faults and (fault := self.faults.pop(0)) is not None:
+            raise fault
+        seen = [one.nonce for one in self.arrived]
+        if self._platform is not Platform.DISCORD or part.nonce not in seen:
+            self.arrived.append(part)
+        if self.faults_after and (fault := self.faults_after.pop(0)) is not None:
+            raise fault
+        return f"sent-{len(self.arrived)}"
+
+    @asynccontextmanager
+    async def typing(self, chat: ChatRef) -> AsyncIterator[None]:
+        self.typed.append(chat)
+        self.typing_now += 1
+        try:
+            yield
+        finally:
+            self.typing_now -= 1
+
+    def texts(self, chat: str | None = None) -> list[str]:
+        """What people see, in order; in one chat or everywhere."""
+        return [one.text for one in self.arrived if chat in (None, one.chat.chat)]

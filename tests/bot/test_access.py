@@ -180,13 +180,12 @@ def test_direct_chats_can_have_a_mode_of_their_own():
     assert decide(CHANNEL, settings).mode is Mode.FULL
 
 
-def test_own_sessions_and_chatter_are_for_the_groups_that_the_operator_named():
-    settings = AccessSettings(allow=IdLists(users=("*",)), person_sessions=("c1",), chatter=("g1",))
+def test_own_sessions_are_for_the_groups_that_the_operator_named():
+    settings = AccessSettings(allow=IdLists(users=("*",)), person_sessions=("c1",))
 
     assert decide(THREAD, settings).person_session
-    assert decide(THREAD, settings).chatter
+    assert not decide(GROUP, settings).person_session
     assert not decide(DM, replace(settings, person_sessions=("*",))).person_session
-    assert not decide(DM, replace(settings, chatter=("*",))).chatter
 
 
 IDS = st.lists(st.sampled_from(["7", "8", "r1", "g1", "c1", "t1", "-100", "*"]), max_size=3)

@@ -1,0 +1,181 @@
+"""The way of a message from door to door, real but for the platform, the model and the clock."""
+
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from inspect import isawaitable
+
+from bot.access import Access
+from bot.access_settings import AccessSettings, IdLists
+from bot.answers import Answers
+from bot.delivery import Delivery, open_delivery
+from bot.delivery_settings import DeliverySettings
+from bot.intake import InboxIntake
+from bot.ports import (
+    Author,
+    ChatKind,
+    ChatRef,
+    CommandAnswer,
+    CommandCall,
+    Inbound,
+    Platform,
+)
+from bot.router import Router, open_router
+from bot.sender import Sender
+from bot.turns import TurnEngine
+from memory.database import MEMORY_SCHEMA, Database, Schema, open_database
+from memory.engine import open_engine
+from memory.ports import Models
+from memory.settings import MemorySettings
+from memory.values import PersonId
+from tests.fakes import NOON_NS, FakeAdapter, FakeChatModel, FakeClock
+
+BOT_SCHEMA = Schema(owner="bot", directory=files("bot") / "schema")
+OPEN_TO_ALL = AccessSettings(allow=IdLists(users=("*",)))
+
+
+def direct(chat="7", platform=Platform.TELEGRAM):
+    return ChatRef(platform=platform, bot="1", chat=chat, kind=ChatKind.DIRECT)
+
+
+def group(chat="-100", platform=Platform.TELEGRAM, **more):
+    return ChatRef(platform=platform, bot="1", chat=chat, kind=ChatKind.GROUP, **more)
+
+
+def said(text, message="1", *, chat=None, user="7", sent_at_ns=NOON_NS, **more):
+    chat = chat or direct()
+    fields = {"addressed": True, **more}
+    return Inbound(
+        chat=chat,
+        author=Author(person=PersonId(f"{chat.platform}:{user}"), name="Ann"),
+        message=message,
+        text=text,
+        sent_at_ns=sent_at_ns,
+        **fields,
+    )
+
+
+def echo(request):
+    """Answers with what was said last."""
+    return f"re: {request.messages[-1].text.splitlines()[-1]}"
+
+
+async def until(holds, *, timeout_s=5.0):
+    """Wait until a look at the world (plain or awaitable) is true."""
+    async with asyncio.timeout(timeout_s):
+        while True:
+            seen = holds()
+            if await seen if isawaitable(seen) else seen:
+                return
+            await asyncio.sleep(0.005)
+
+
+class SlashHelp:
+    """Every text that starts with a slash is a command."""
+
+    def parse(self, text, chat, author):
+        if not text.startswith("/"):
+            return None
+        return CommandCall(chat=chat, author=author, name=text[1:])
+
+    async def run(self, call):
+        return CommandAnswer(text=f"this is /{call.name}")
+
+
+@dataclass
+class House:
+    database: Database
+    delivery: Delivery
+    intake: InboxIntake
+    sender: Sender
+    router: Router
+    adapter: FakeAdapter
+    model: FakeChatModel
+    clock: FakeClock
+
+    async def settled(self, *, timeout_s=10.0):
+        """Wait until every message that can be answered was, and every part that is due was sent."""
+        async with asyncio.timeout(timeout_s):
+            await self.router.drain()
+            await self.sender.drain()
+
+    async def later(self, seconds):
+        self.clock.advance(seconds)
+        await self.settled()
+
+    async def rows(self, sql):
+        async with self.database.reading() as reader:
+            return [tuple(row) for row in await reader.rows(sql)]
+
+    async def states(self, table):
+        return [row[0] for row in await self.rows(f"SELECT state FROM {table} ORDER BY number")]
+
+
+@asynccontextmanager
+async def open_house(
+    directory,
+    *,
+    model=None,
+    adapter=None,
+    access=OPEN_TO_ALL,
+    clock=None,
+    settings=None,
+    lane_jobs=50,
+    sending=True,
+):
+    """Leaving it is a crash as far as the disk is concerned: nothing is drained."""
+    adapter = adapter or FakeAdapter()
+    clock = clock or FakeClock()
+    model = model or FakeChatModel(echo)
+    settings = settings or DeliverySettings()
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(
+            open_database(directory / "kith.db", (MEMORY_SCHEMA, BOT_SCHEMA))
+        )
+        engine = await stack.enter_async_context(
+            open_engine(
+                database=database,
+                models=Models(chat=model, summary=model, extract=model),
+                directory=directory,
+                settings=MemorySettings(),
+                clock=clock,
+            )
+        )
+        delivery = await stack.enter_async_context(
+            open_delivery(database=database, clock=clock, settings=settings)
+        )
+        router = await stack.enter_async_context(open_router(lane_jobs=lane_jobs))
+        answers = Answers(
+            database=database,
+            delivery=delivery,
+            turns=TurnEngine(engine=engine, chat=model, clock=clock),
+            commands=SlashHelp(),
+            adapters={adapter.platform: adapter},
+        )
+        intake = InboxIntake(
+            database=database,
+            delivery=delivery,
+            access=Access({adapter.platform: access}),
+            lanes=router,
+            handler=answers,
+            clock=clock,
+            settings=settings,
+        )
+        sender = Sender(
+            database=database,
+            delivery=delivery,
+            adapters={adapter.platform: adapter},
+            clock=clock,
+            store_retry_s=0.01,
+        )
+        tasks = await stack.enter_async_context(asyncio.TaskGroup())
+        roots = [tasks.create_task(intake.run())]
+        if sending:
+            roots.append(tasks.create_task(sender.run()))
+        try:
+            await intake.resume()
+            yield House(database, delivery, intake, sender, router, adapter, model, clock)
+        finally:
+            for root in roots:
+                root.cancel()
