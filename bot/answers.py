@@ -10,8 +10,17 @@ from typing import Protocol
 from bot.access import Verdict
 from bot.delivery import Delivery, Settlement
 from bot.inbox import InboxState
-from bot.ports import Author, ChatAdapter, ChatRef, CommandAnswer, CommandCall, Inbound, Platform
-from bot.turns import Ask, Reply, TurnEngine
+from bot.ports import (
+    Author,
+    ChatAdapter,
+    ChatRef,
+    CommandAnswer,
+    CommandCall,
+    Inbound,
+    Platform,
+    Reply,
+)
+from bot.turns import Ask, TurnEngine
 from memory.database import Database, Unit
 from memory.values import Mode, NewMessage, Role, SessionId, Speaker
 

@@ -9,6 +9,7 @@ from inspect import isawaitable
 from bot.access import Access
 from bot.access_settings import AccessSettings, IdLists
 from bot.answers import Answers
+from bot.commands import Commands
 from bot.delivery import Delivery, open_delivery
 from bot.delivery_settings import DeliverySettings
 from bot.intake import InboxIntake
@@ -16,8 +17,6 @@ from bot.ports import (
     Author,
     ChatKind,
     ChatRef,
-    CommandAnswer,
-    CommandCall,
     Inbound,
     Platform,
 )
@@ -69,18 +68,6 @@ async def until(holds, *, timeout_s=5.0):
             if await seen if isawaitable(seen) else seen:
                 return
             await asyncio.sleep(0.005)
-
-
-class SlashHelp:
-    """Every text that starts with a slash is a command."""
-
-    def parse(self, text, chat, author):
-        if not text.startswith("/"):
-            return None
-        return CommandCall(chat=chat, author=author, name=text[1:])
-
-    async def run(self, call):
-        return CommandAnswer(text=f"this is /{call.name}")
 
 
 @dataclass
@@ -150,7 +137,7 @@ async def open_house(
             database=database,
             delivery=delivery,
             turns=TurnEngine(engine=engine, chat=model, clock=clock),
-            commands=SlashHelp(),
+            commands=Commands(()),
             adapters={adapter.platform: adapter},
         )
         intake = InboxIntake(
