@@ -30,6 +30,8 @@ class Interaction:
     callback: Payload | None = None
     called_back_at_s: float = 0.0
     expired: bool = False
+    sign_gone: bool = False
+    """Whether the first answer, or the sign in its place, was deleted."""
     replies: list[Payload] = field(default_factory=list)
     """What the person sees, in order; `flags` 64 is for their eyes only."""
     acknowledged: asyncio.Event = field(default_factory=asyncio.Event)
@@ -139,8 +141,10 @@ class Interactions:
 
     def _reply(self, found: Interaction, body: Payload) -> Payload:
         self._rest.check_content(body)
-        first = not found.replies
-        flags = EPHEMERAL if first and found.ephemeral else body.get("flags", 0)
+        flags = body.get("flags", 0)
+        if not found.replies and not found.sign_gone:
+            # The first follow-up takes the place of the sign, and is as visible as that was.
+            flags = EPHEMERAL if found.ephemeral else flags & ~EPHEMERAL
         if flags & EPHEMERAL:
             # Lives outside the channel: nobody else can fetch it.
             aside = Channel(name="", type=DM, id=found.channel.id)
@@ -175,4 +179,5 @@ class Interactions:
         found = self._found(request)
         if found.replies:
             found.replies.pop(0)
+        found.sign_gone = True
         return web.Response(status=204)

@@ -4,6 +4,7 @@ Source: the reference and rate limit pages of Discord's developer documentation.
 exactly `application/json`: the client library reads nothing else as JSON.
 """
 
+import asyncio
 import json
 import re
 import time
@@ -45,6 +46,8 @@ class Fault:
     """Cut the socket instead of answering."""
     late: bool = False
     """Only after the request was carried out."""
+    until: asyncio.Event | None = None
+    """Carry it out, but not before this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +137,12 @@ class Rest:
         """Cut the socket under the next matching requests; `late`: after carrying them out."""
         self._add(method, path, times=times, drop=True, late=late)
 
+    def hold(self, method: str, path: str) -> asyncio.Event:
+        """Keep the next matching request waiting until the event that this returns is set."""
+        until = asyncio.Event()
+        self._add(method, path, times=1, until=until)
+        return until
+
     def _add(self, method: str, path: str, **fields: Any) -> None:
         self._faults.append(Fault(method=method, path=re.compile(path), **fields))
 
@@ -182,6 +191,9 @@ class Rest:
     async def _spoil(
         self, fault: Fault, request: web.Request, handler: Handler
     ) -> web.StreamResponse:
+        if fault.until is not None:
+            await fault.until.wait()
+            return await handler(request)
         if fault.late:
             await handler(request)
         if fault.drop:

@@ -303,19 +303,87 @@ async def test_messages_of_the_downtime_are_caught_up_oldest_first(server, intak
     assert [i.text for i in inbounds if i.chat.chat == quiet.id] == ["first words here"]
 
 
-async def test_catching_up_leaves_alone_what_is_too_old_or_too_much(server, intake):
+async def test_catching_up_leaves_alone_what_is_too_old(server, intake):
     mia = server.user("Mia")
     async with running(server, intake):
         server.dm(mia, "known", age_s=10_000)
         await intake.taken()
 
     server.dm(mia, "too old", age_s=5_000)
+    server.dm(mia, "new")
+    async with running(server, intake, catch_up_age_s=3_600):
+        inbounds = await intake.taken(2)
+
+    assert [i.text for i in inbounds] == ["known", "new"]
+
+
+async def test_catching_up_keeps_the_newest_where_there_is_too_much(server, intake):
+    mia = server.user("Mia")
+    async with running(server, intake):
+        server.dm(mia, "known", age_s=60)
+        await intake.taken()
+
     for number in range(5):
         server.dm(mia, f"new {number}")
-    async with running(server, intake, catch_up_age_s=3_600, catch_up_limit=3):
+    async with running(server, intake, catch_up_limit=3):
         inbounds = await intake.taken(4)
 
     assert [i.text for i in inbounds] == ["known", "new 2", "new 3", "new 4"]
+
+
+async def test_live_messages_wait_until_the_missed_ones_are_in(server, intake):
+    mia = server.user("Mia")
+    async with running(server, intake) as life:
+        server.dm(mia, "one")
+        await intake.taken()
+
+        held = server.rest.hold("GET", "/messages$")
+        server.gateway.forget()
+        server.gateway.kill()
+        server.dm(mia, "two")
+        await life.ready()
+        server.dm(mia, "three")
+        await asyncio.sleep(0.1)
+        assert len(intake.inbounds) == 1
+        held.set()
+        inbounds = await intake.taken(3)
+
+    assert [i.text for i in inbounds] == ["one", "two", "three"]
+
+
+async def test_a_second_lost_session_is_caught_up_before_live_messages_too(server, intake):
+    mia = server.user("Mia")
+    async with running(server, intake) as life:
+        server.dm(mia, "one")
+        await intake.taken()
+        first, second = (server.rest.hold("GET", "/messages$") for _ in range(2))
+        for _ in range(2):
+            server.gateway.forget()
+            server.gateway.kill()
+            await life.ready()
+
+        first.set()
+        server.dm(server.user("Ben"), "live")
+        await asyncio.sleep(0.1)
+        assert len(intake.inbounds) == 1
+        second.set()
+        inbounds = await intake.taken(2)
+
+    assert [i.text for i in inbounds] == ["one", "live"]
+
+
+async def test_a_redelivered_message_does_not_move_the_position_back(server, intake):
+    mia = server.user("Mia")
+
+    async with running(server, intake):
+        old, new = server.dm(mia, "old"), server.dm(mia, "new")
+        await intake.taken(2)
+        server.redeliver(old)
+        server.dm(server.user("Ben"), "marker")
+        await intake.taken(3)
+
+    positions = await intake.positions(Platform.DISCORD, server.bot.id)
+    assert positions[new["channel_id"]] == new["id"]
 
 
 async def test_what_overtook_each_other_before_a_crash_is_read_again_and_taken_once(server, intake):
@@ -341,10 +409,10 @@ async def test_what_was_read_back_is_not_read_again(server, intake):
         await intake.taken()
     server.say(general, mia, "between us")
 
-    for _ in range(2):
+    for number in (2, 3):
         async with running(server, intake):
             server.dm(mia, "live")
-            await intake.taken(2)
+            await intake.taken(number)
 
     assert server.rest.count("GET", f"/channels/{general.id}/messages$") == 1
 
