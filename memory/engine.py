@@ -1,7 +1,7 @@
 """The front door of memory: it composes what the model sees and keeps what was said."""
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -12,10 +12,11 @@ from memory.database import Database, Unit
 from memory.errors import SessionMoved
 from memory.ports import Clock, Models
 from memory.prompt import Parts, Prompt, Slots, assemble
+from memory.rolling import RollingSummary
 from memory.settings import MemorySettings
 from memory.stores import archive, sessions
 from memory.tokens import TokenMeter
-from memory.values import NO_SEQ, NewMessage, Seq, Session, SessionId
+from memory.values import NO_SEQ, Message, NewMessage, Seq, Session, SessionId
 
 _WINDOW_STARTS = 1_000
 """Sessions whose window start is remembered; it only saves time, so forgetting one is harmless."""
@@ -60,6 +61,14 @@ class Engine:
         self._settings = settings
         self._clock = clock
         self._zone = zone
+        self.summaries = RollingSummary(
+            database=database,
+            models=models,
+            clock=clock,
+            zone=zone,
+            language=settings.reply_lang,
+        )
+        """The rolling summaries: what is due, refreshing, viewing."""
         self._meter = TokenMeter()
         self._window_starts: OrderedDict[SessionId, Seq] = OrderedDict()
 
@@ -74,17 +83,17 @@ class Engine:
         limits = await self._models.chat.limits()
         system = await self._backdrop.system()
         async with self._database.reading() as reader:
-            known = await sessions.find(reader, session)
-            window = await archive.latest(
-                reader,
-                session,
-                from_seq=known.window_seq if known else NO_SEQ,
-                limit=self._settings.window_messages,
-            )
+            known = await sessions.find(reader, session) or _unknown(session)
+            stored = await self.summaries.stored(reader, session)
+            covered = stored.cursor.seq if stored.cursor else NO_SEQ
+            usual = self._settings.window_messages
+            size = await self.summaries.window_size(reader, known, covered, usual)
+            window = await archive.latest(reader, session, from_seq=known.window_seq, limit=size)
+        slots = Slots(summary=await self.summaries.slot(stored.summary, entry.text))
         parts = Parts(
             system=system,
             window=tuple(window),
-            slots=Slots(),
+            slots=slots,
             entry=entry,
             now_ns=self._clock.now_ns(),
             zone=self._zone,
@@ -92,7 +101,9 @@ class Engine:
         )
         prompt = assemble(parts, limits, self._meter)
         self._remember_start(session, prompt.window_from)
-        return Composed(prompt=prompt, epoch=known.epoch if known else 0)
+        if _leaves(window, usual, prompt.window_from, covered):
+            self.summaries.want(session)
+        return Composed(prompt=prompt, epoch=known.epoch)
 
     def _remember_start(self, session: SessionId, seq: Seq | None) -> None:
         self._window_starts.pop(session, None)
@@ -128,11 +139,32 @@ class Engine:
         """Let the next turn start with an empty window; nothing is deleted."""
         async with self._database.unit() as unit:
             await sessions.begin_window(unit, session)
+        self.summaries.want(session)
 
     async def sessions(self) -> list[Session]:
         """All conversations, the last used first."""
         async with self._database.reading() as reader:
             return await sessions.every(reader)
+
+
+def _unknown(session: SessionId) -> Session:
+    """A session for which nothing was ever stored."""
+    return Session(
+        id=session,
+        title="",
+        epoch=0,
+        start_seq=NO_SEQ,
+        window_seq=NO_SEQ,
+        created_at_ns=0,
+        active_at_ns=0,
+    )
+
+
+def _leaves(window: Sequence[Message], usual: int, shown_from: Seq | None, covered: Seq) -> bool:
+    """Whether an unsummarised message is outside the usual window, or outside the prompt."""
+    inside = [message.seq for message in window[-usual:]]
+    first = max(inside[0], shown_from or inside[-1] + 1) if inside else NO_SEQ
+    return any(covered < message.seq < first for message in window)
 
 
 @asynccontextmanager

@@ -25,3 +25,7 @@ class MemorySettings:
     backdrop_chars: Annotated[int, Interval(ge=200, le=100_000)] = 4_000
     """Longest `SOUL.md` or `MEMORY.md`, in characters; what is past it is left out, with a
     warning. About 1,200 tokens of English each: a quarter of a 4k context."""
+
+    reply_lang: str = "auto"
+    """Language in which summaries are written: a name such as `English`, or `auto`, the language
+    of the conversation. Chinese is Traditional Chinese of Taiwan in any case."""

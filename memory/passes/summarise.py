@@ -66,7 +66,7 @@ class SummaryRun:
 Progress = Callable[[SummaryRun], None]
 
 
-def _unwatched(_run: SummaryRun) -> None:
+def unwatched(_run: SummaryRun) -> None:
     """Nobody watches."""
 
 
@@ -134,7 +134,7 @@ class Summariser:
         self._clock = clock
         self._zone = zone
 
-    async def run(self, session: SessionId, progress: Progress = _unwatched) -> SummaryRun:
+    async def run(self, session: SessionId, progress: Progress = unwatched) -> SummaryRun:
         """Cover everything behind the cursor, as far as it goes.
 
         Raises:

@@ -16,6 +16,11 @@ WHERE session = (SELECT number FROM sessions WHERE id = ?)
 _LAST = """
 SELECT max(seq) AS seq FROM messages WHERE session = (SELECT number FROM sessions WHERE id = ?)
 """
+_COUNT_AFTER = """
+SELECT count(*) AS messages FROM (
+    SELECT 1 FROM messages
+    WHERE session = (SELECT number FROM sessions WHERE id = ?) AND seq > ? LIMIT ?)
+"""
 _APPEND = """
 INSERT INTO messages (session, role, text, sent_at_ns, person, name, platform_id)
 VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -78,6 +83,12 @@ async def last_seq(reader: Reader, session: SessionId) -> Seq:
 async def count(reader: Reader, session: SessionId) -> int:
     """How many messages the session holds."""
     row = await reader.row(_COUNT, (session,))
+    return int(row["messages"]) if row else 0
+
+
+async def count_after(reader: Reader, session: SessionId, *, seq: Seq, most: int) -> int:
+    """How many messages lie behind row `seq`; counting ends at `most`."""
+    row = await reader.row(_COUNT_AFTER, (session, seq, most))
     return int(row["messages"]) if row else 0
 
 
