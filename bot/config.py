@@ -20,6 +20,7 @@ from annotated_types import Interval
 from pydantic import TypeAdapter, ValidationError
 
 from bot.errors import ConfigError, Problem
+from bot.platform_settings import DiscordSettings, LimitsSettings, TelegramSettings
 from bot.ports import Secret
 from memory.settings import STRICT, MemorySettings
 
@@ -28,6 +29,9 @@ FILE = "kith.toml"
 VARIABLE = "KITH_CONFIG"
 CREDENTIALS = "CREDENTIALS_DIRECTORY"
 """Where systemd puts what `LoadCredential=` names (systemd.exec(5))."""
+
+SECRET_NAMES = ("telegram-token", "discord-token", "ollama-token")
+"""Every secret that there is, by the name of its systemd credential."""
 
 Environment = Mapping[str, str]
 
@@ -114,6 +118,9 @@ class Config:
     ollama: OllamaSettings = field(default_factory=OllamaSettings)
     embedded: EmbeddedSettings = field(default_factory=EmbeddedSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
+    telegram: TelegramSettings = field(default_factory=TelegramSettings)
+    discord: DiscordSettings = field(default_factory=DiscordSettings)
+    limits: LimitsSettings = field(default_factory=LimitsSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
 
@@ -151,7 +158,7 @@ class Loaded:
         Raises:
             ConfigError: a file is named that cannot be read or is empty.
         """
-        variable = f"KITH_{name.upper().replace('-', '_')}"
+        variable = _variable(name)
         if value := self.environment.get(variable, "").strip():
             return Secret(value)
         if named := self.environment.get(f"{variable}_FILE"):
@@ -167,6 +174,10 @@ class Loaded:
             return default.resolve()
         base = self.source.parent if self.source else Path.cwd()
         return (base / Path(written).expanduser()).resolve()
+
+
+def _variable(secret: str) -> str:
+    return f"KITH_{secret.upper().replace('-', '_')}"
 
 
 def environment() -> Environment:
@@ -255,10 +266,25 @@ def _problem(found: Mapping[str, Any]) -> Problem:
     """What pydantic found, in our words; the value itself is not repeated, it may be a secret."""
     place = tuple(str(step) for step in found["loc"])
     if found["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
+        if secret := _secret_meant(place):
+            return Problem(key=".".join(place), what=secret)
         near = difflib.get_close_matches(place[-1], _names_at(place[:-1]), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         return Problem(key=".".join(place), what=f"there is no such key{hint}")
     return Problem(key=".".join(place), what=str(found["msg"]))
+
+
+def _secret_meant(place: tuple[str, ...]) -> str:
+    """What to do instead where somebody wrote a secret into the file; empty if nobody did."""
+    meant = f"{place[0]}-token"
+    if "token" not in place[-1] or meant not in SECRET_NAMES:
+        return ""
+    variable = _variable(meant)
+    return (
+        "secrets never stand in this file, as it is read, copied and shown; put it into"
+        f" ${variable}, into a file named by ${variable}_FILE, or into the systemd credential"
+        f" {meant}, and delete it here"
+    )
 
 
 def _names_at(place: tuple[str, ...]) -> list[str]:

@@ -1,6 +1,7 @@
 from dataclasses import fields, is_dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -93,10 +94,53 @@ def test_the_example_shows_every_setting_with_its_default():
 
     assert parse(live, "example") == Config()
     assert parse(text, "example") == Config()
-    for one in fields(Config):
-        names = [one.name] if not is_dataclass(one.type) else [f.name for f in fields(one.type)]
-        for name in names:
-            assert f"# {name} = " in text, name
+    for name in leaves(Config):
+        assert f"# {name} = " in text, name
+
+
+def leaves(kind):
+    """Names of all settings that have a default which TOML can write, deep down."""
+    for one in fields(kind):
+        hint = get_type_hints(kind)[one.name]
+        if is_dataclass(hint):
+            yield from leaves(hint)
+        elif one.default is not None and one.name != "modes":
+            yield one.name
+
+
+def test_an_id_may_be_written_as_a_number_and_is_text():
+    found = parse("[telegram]\nallow.users = [123, '456']\n[discord.deny]\nroles = [9]\n", "x")
+
+    assert found.telegram.allow.users == ("123", "456")
+    assert found.discord.deny.roles == ("9",)
+
+
+def test_the_memory_of_a_place_is_read_by_its_id():
+    found = parse('[telegram.modes]\n"-100" = "pools"\n', "x")
+
+    assert found.telegram.modes == {"-100": "pools"}
+
+
+def test_what_is_no_id_and_no_setting_of_a_platform_is_reported_by_its_key():
+    found = problems(
+        "[telegram]\nallow.users = [1.5]\nmode = 'total'\n[discord]\nallow.user = [1]\n"
+        "deny = []\n[limits]\ndrain_s = -1\n"
+    )
+
+    assert set(found) == {
+        "telegram.allow.users.0", "telegram.mode", "discord.allow.user", "discord.deny",
+        "limits.drain_s",
+    }  # fmt: skip
+    assert "did you mean users?" in found["discord.allow.user"]
+
+
+@pytest.mark.parametrize("platform", ["telegram", "discord"])
+@pytest.mark.parametrize("key", ["token", "bot_token"])
+def test_a_token_in_the_file_is_told_where_it_belongs(platform, key):
+    found = problems(f'[{platform}]\n{key} = "12:abc"\n')
+
+    assert f"KITH_{platform.upper()}_TOKEN" in found[f"{platform}.{key}"]
+    assert "12:abc" not in str(found)
 
 
 class TestSecrets:
