@@ -1,0 +1,1 @@
+"""Where the bytes of a model file come from: a given path, the model hub, a package registry."""
