@@ -121,6 +121,7 @@ def _params(library: Native, path: Path, context_tokens: int, threads: int) -> N
     params.kv_unified = False  # a slot's share is its own: no call can push the other one out
     params.n_batch = params.n_ubatch = _BATCH_TOKENS
     params.cache_ram_mib = _CACHE_MIB
+    params.cache_idle_slots = False  # what a slot holds stays in it while the other one works
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     params.fit_params = False  # no guessing at the size of the context
     params.verbosity = 0  # nothing on standard error, and no message text in any log

@@ -23,6 +23,10 @@ from memory.text import scrub
 _TEMPERATURE = 0.3
 """When the caller names none: small models wander at the usual 0.8."""
 
+_REPEAT_PENALTY = 1.1
+"""Against the endless repeating of small models; the value that the publisher of the default model
+gives in its `generation_config.json`. Not with a schema: JSON has to repeat its marks."""
+
 _MARKER = re.compile(r"<\|(?=[^|<>\s]{1,40}\|>)")
 """The start of a control token of a chat template, such as `<|im_end|>`."""
 
@@ -40,7 +44,9 @@ def to_payload(request: ChatRequest, limits: ModelLimits, *, slot: int) -> dict[
         "id_slot": slot,
         "return_progress": True,  # a chunk after each batch of the prompt: a chance to stop
     }
-    if request.schema is not None:
+    if request.schema is None:
+        payload["repeat_penalty"] = _REPEAT_PENALTY
+    else:
         payload["response_format"] = {
             "type": "json_schema",
             "json_schema": {"name": "answer", "schema": dict(request.schema)},
