@@ -4,6 +4,10 @@ KithError
 ├── ConfigError             the configuration cannot be used: every problem at once (exit 78)
 ├── UsageError              the command line asks for something that cannot be (exit 2)
 ├── DataDirLocked           another process owns the data directory
+├── DataDirUnusable         the data directory cannot be made or written
+├── ServiceNotRunning       no service owns the data directory, or it does not answer
+├── ControlRefused          the running service does not do what it was asked
+├── NoAdapterLeft           no platform can be used: no token, or none that is accepted (exit 78)
 ├── LaneFull                a session has more waiting than it may
 ├── AdapterError            a platform adapter cannot go on
 │   ├── LoginRefused        the platform does not accept the token or the rights (final)
@@ -50,6 +54,22 @@ class DataDirLocked(KithError):
 
 class DataDirUnusable(KithError):
     """The data directory cannot be made or written."""
+
+
+class ServiceNotRunning(KithError):
+    """No service owns the data directory, or it does not answer."""
+
+
+class ControlRefused(KithError):
+    """The running service does not do what it was asked; the text says why."""
+
+
+class NoAdapterLeft(KithError):
+    """No platform can be used; starting again does not help."""
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        super().__init__("\n".join(["no platform is left to run on:", *reasons]))
+        self.reasons = tuple(reasons)
 
 
 class LaneFull(KithError):
