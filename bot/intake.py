@@ -96,6 +96,7 @@ class InboxIntake:
         self._known: set[int] = set()
         self._held: dict[SessionId, deque[Claim]] = {}
         self._doubt = asyncio.Event()
+        self._feeding = True
 
     async def accept(
         self,
@@ -132,7 +133,9 @@ class InboxIntake:
         self._delivery.wake()
 
     async def resume(self) -> None:
-        """Bring in order what an earlier process left, and feed it. Call it before adapters run.
+        """Bring in order what an earlier process left, and feed it.
+
+        Call it once, before the sender and the adapters run.
 
         Raises:
             StoreError: nothing was changed.
@@ -151,6 +154,10 @@ class InboxIntake:
                 await self._sweep()
             except StoreError as error:
                 log.error("inbox.failed", error=type(error).__name__)  # noqa: TRY400 - handled
+
+    def stop_feeding(self) -> None:
+        """From now on messages are taken over and left for the next start: we are shutting down."""
+        self._feeding = False
 
     def admit_by(self, access: Access) -> None:
         """Decide by other settings from now on."""
@@ -267,7 +274,7 @@ class InboxIntake:
 
     def _refill(self, lane: SessionId) -> None:
         held = self._held.get(lane)
-        while held:
+        while held and self._feeding:
             claim = held[0]
             try:
                 self._lanes.deliver(lane, partial(self._work, lane, claim))
@@ -275,7 +282,8 @@ class InboxIntake:
                 log.info("lane.filled", session=lane, held=len(held))
                 return
             held.popleft()
-        self._held.pop(lane, None)
+        if not held:
+            self._held.pop(lane, None)
 
     async def _work(self, lane: SessionId, claim: Claim) -> None:
         """The job of one claim. What it cannot finish is fed again later."""

@@ -156,12 +156,12 @@ async def open_house(
             clock=clock,
             store_retry_s=0.01,
         )
+        await intake.resume()
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         roots = [tasks.create_task(intake.run())]
         if sending:
             roots.append(tasks.create_task(sender.run()))
         try:
-            await intake.resume()
             yield House(database, delivery, intake, sender, router, adapter, model, clock)
         finally:
             for root in roots:

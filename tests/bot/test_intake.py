@@ -221,6 +221,19 @@ async def test_who_was_blocked_meanwhile_is_not_answered_after_a_restart(tmp_pat
         assert await house.rows("SELECT state, text FROM inbox") == [("refused", None)]
 
 
+async def test_what_comes_during_a_shutdown_is_kept_for_the_next_start(tmp_path):
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("one")])
+        house.intake.stop_feeding()
+        await house.intake.accept([said("two", "2")])
+        await house.settled()
+        assert house.adapter.texts() == ["re: one"]
+
+    async with open_house(tmp_path) as house:
+        await house.settled()
+        assert house.adapter.texts() == ["re: two"]
+
+
 # Full lanes
 
 
@@ -296,6 +309,25 @@ async def test_rows_of_a_call_that_was_cancelled_after_its_commit_are_fed_by_the
         await house.intake.accept([said("second", "2")])
         await house.settled()
 
+        assert house.adapter.texts() == ["re: first", "re: second"]
+
+
+async def test_a_message_whose_turn_is_under_way_is_not_fed_again(tmp_path):
+    go = asyncio.Event()
+
+    async def when_told(request):
+        await go.wait()
+        return echo(request)
+
+    async with open_house(tmp_path, model=FakeChatModel(when_told)) as house:
+        await house.intake.accept([said("first")])
+        await until(lambda: house.model.requests)
+        house.intake._doubt.set()
+        await house.intake.accept([said("second", "2")])
+        go.set()
+        await house.settled()
+
+        assert len(house.model.requests) == 2
         assert house.adapter.texts() == ["re: first", "re: second"]
 
 

@@ -107,9 +107,9 @@ async def test_a_refused_part_takes_the_rest_of_its_reply_along_and_nothing_else
 
 async def test_a_platform_that_is_down_loses_nothing_and_counts_as_not_sent(tmp_path):
     async with open_house(tmp_path) as house:
-        house.adapter.faults = [PlatformUnreachable("down")] * 20
+        house.adapter.faults = [PlatformUnreachable("down")] * 20 + [SendUnknown("hung up")]
         await post(house, direct(), "one")
-        for _ in range(21):
+        for _ in range(22):
             await house.later(10)
 
         assert house.adapter.texts() == ["one"]
