@@ -9,6 +9,7 @@ KithError
 ├── ControlRefused          the running service does not do what it was asked
 ├── NoAdapterLeft           no platform can be used: no token, or none that is accepted (exit 78)
 ├── LaneFull                a session has more waiting than it may
+├── JobBusy                 the job is running already
 ├── AdapterError            a platform adapter cannot go on
 │   ├── LoginRefused        the platform does not accept the token or the rights (final)
 │   ├── PollingConflict     another process reads the same bot's updates
@@ -78,6 +79,10 @@ class LaneFull(KithError):
 
 class TurnStopped(KithError):
     """A person stopped the answer while it was being written."""
+
+
+class JobBusy(KithError):
+    """The job is running already; it never overlaps itself."""
 
 
 class AdapterError(KithError):

@@ -146,6 +146,15 @@ class Engine:
         async with self._database.reading() as reader:
             return await sessions.every(reader)
 
+    async def sweep_temporary(self, *, idle_s: float) -> int:
+        """Remove `temp-` sessions that have been idle for so long; how many."""
+        before_ns = self._clock.now_ns() - int(idle_s * 1_000_000_000)
+        async with self._database.unit() as unit:
+            idle = await sessions.idle_temporary(unit, before_ns=before_ns)
+            for session in idle:
+                await sessions.remove(unit, session)
+        return len(idle)
+
 
 def _unknown(session: SessionId) -> Session:
     """A session for which nothing was ever stored."""

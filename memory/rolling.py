@@ -7,12 +7,13 @@ from datetime import tzinfo
 
 from memory.database import Database, Reader
 from memory.judge import Judge
-from memory.passes.summarise import Progress, Summariser, SummaryRun, unwatched
+from memory.passes.summarise import Summariser
 from memory.ports import Clock, Models
 from memory.scribe import AUTO
 from memory.stores import archive, summaries
 from memory.stores.summaries import StoredSummary
 from memory.summary import Summary
+from memory.summary_run import Progress, SummaryRun, unwatched
 from memory.summary_slot import SummarySlot, relevant_part
 from memory.values import NO_SEQ, Seq, Session, SessionId
 

@@ -4,16 +4,15 @@ Nothing is held across a model call: what was read is saved only if the session 
 did. Each chunk's summary and cursor are saved together, so that a run may end anywhere.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from enum import StrEnum
 
 import structlog
 
 from memory.chunks import Chunk, Record, conversations, next_chunk
 from memory.database import Database
-from memory.errors import ModelError, SessionMoved
+from memory.errors import ModelError, ModelMissing, ModelUnreachable, SessionMoved
 from memory.judge import Item, Judge
 from memory.ports import ChatModel, Clock
 from memory.prompt import metadata_line
@@ -22,6 +21,7 @@ from memory.stores import archive, summaries
 from memory.stores.summaries import Cursor, Standing, StoredSummary
 from memory.summary import Summary
 from memory.summary_entries import decisions_and_topics, without
+from memory.summary_run import Ended, Progress, SummaryRun, unwatched
 from memory.text import clip, one_line
 from memory.values import NO_SEQ, Message, Role, Seq, SessionId
 
@@ -31,43 +31,6 @@ READ_MESSAGES = 1_000
 """Messages read at a time; a longer backlog takes several rounds of the same run."""
 PIECE_CHARS = 600
 """As much of a message as the decision model gets to see."""
-
-
-class Ended(StrEnum):
-    """How a run ended."""
-
-    UP_TO_DATE = "up_to_date"
-    """Everything is covered."""
-    ADOPTED = "adopted"
-    """A summary without a cursor got one; no model was asked."""
-    FAILED = "failed"
-    """A chunk failed; what came before it is saved, the rest is for the next run."""
-    MOVED = "moved"
-    """The session was reset, edited or summarised meanwhile; nothing more was saved."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryRun:
-    """What a run did; numbers only."""
-
-    ended: Ended = Ended.UP_TO_DATE
-    chunks: int = 0
-    """Summarised and saved."""
-    messages: int = 0
-    """Summarised and saved; one that was split counts with its last part."""
-    noise: int = 0
-    """Messages left out as noise."""
-    calls: int = 0
-    """Calls of the summary model, failed ones included."""
-    judgements: int = 0
-    """Calls of the decision model."""
-
-
-Progress = Callable[[SummaryRun], None]
-
-
-def unwatched(_run: SummaryRun) -> None:
-    """Nobody watches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +114,8 @@ class Summariser:
             return tally.ended(Ended.MOVED)
         except ModelError as error:
             log.warning("summary.failed", session=session, error=type(error).__name__)
-            return tally.ended(Ended.FAILED)
+            absent = isinstance(error, ModelUnreachable | ModelMissing)
+            return tally.ended(Ended.NO_MODEL if absent else Ended.FAILED)
         return tally.ended(Ended.UP_TO_DATE)
 
     async def _begin(self, session: SessionId) -> _Round | None:

@@ -6,6 +6,9 @@ from memory.values import Seq, Session, SessionId
 _COLUMNS = "id, title, epoch, start_seq, window_seq, created_at_ns, active_at_ns"
 _FIND = f"SELECT {_COLUMNS} FROM sessions WHERE id = ?"  # noqa: S608 - a constant
 _LIST = f"SELECT {_COLUMNS} FROM sessions ORDER BY active_at_ns DESC, number DESC"  # noqa: S608
+_IDLE = """
+SELECT id FROM sessions WHERE id GLOB 'temp-*' AND active_at_ns < ? ORDER BY number
+"""
 _TOUCH = """
 INSERT INTO sessions (id, title, created_at_ns, active_at_ns) VALUES (?1, ?2, ?3, ?3)
 ON CONFLICT (id) DO UPDATE SET
@@ -46,6 +49,11 @@ async def find(reader: Reader, session: SessionId) -> Session | None:
 async def every(reader: Reader) -> list[Session]:
     """All sessions, the last used first."""
     return [_session(row) for row in await reader.rows(_LIST)]
+
+
+async def idle_temporary(reader: Reader, *, before_ns: int) -> list[SessionId]:
+    """`temp-` sessions without a message since then."""
+    return [SessionId(row["id"]) for row in await reader.rows(_IDLE, (before_ns,))]
 
 
 async def touch(unit: Unit, session: SessionId, *, title: str, now_ns: int) -> tuple[int, int]:

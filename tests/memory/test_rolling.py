@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from memory.database import open_database
 from memory.engine import Turn, open_engine
-from memory.passes.summarise import Ended
 from memory.ports import ModelLimits, Models
 from memory.settings import MemorySettings
 from memory.summary import Current, Summary, read_summary, to_json
+from memory.summary_run import Ended
 from memory.values import NewMessage, Role, SessionId
 from tests.fakes import FakeChatModel, FakeClock
 

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from memory.database import open_database
 from memory.errors import ModelTimedOut, ModelUnreachable
 from memory.judge import Judge
-from memory.passes.summarise import Ended, Summariser, SummaryRun
+from memory.passes.summarise import Summariser
 from memory.ports import ModelLimits, Priority
 from memory.stores import archive, sessions, summaries
 from memory.stores.summaries import NOTHING_STORED, Cursor
 from memory.summary import Current, Summary, Topic, read_summary, to_json
+from memory.summary_run import Ended, SummaryRun
 from memory.values import NO_SEQ, NewMessage, Role, SessionId
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
 

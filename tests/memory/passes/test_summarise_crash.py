@@ -8,10 +8,11 @@ import signal
 
 from memory.database import Reader, Unit, open_database
 from memory.judge import Judge
-from memory.passes.summarise import Ended, Summariser
+from memory.passes.summarise import Summariser
 from memory.ports import ModelLimits
 from memory.stores import archive, sessions, summaries
 from memory.summary import Current, Summary, read_summary, to_json
+from memory.summary_run import Ended
 from memory.values import NewMessage, Role, SessionId
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
 

@@ -9,10 +9,11 @@ import pytest
 from memory.database import open_database
 from memory.errors import ModelTimedOut
 from memory.judge import Judge
-from memory.passes.summarise import Ended, Summariser
+from memory.passes.summarise import Summariser
 from memory.ports import ModelLimits
 from memory.stores import archive, sessions, summaries
 from memory.summary import Current, read_summary, to_json
+from memory.summary_run import Ended
 from memory.values import NewMessage, Role, SessionId
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
 

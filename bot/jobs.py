@@ -1,0 +1,128 @@
+"""What is done now and then: which jobs there are, and what each does."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import tzinfo
+from typing import Protocol
+
+import structlog
+
+from bot.cron import parse_cron
+from bot.scheduler import Job, Missed, Report
+from memory.engine import Engine
+from memory.errors import KithError
+from memory.summary_run import Ended, SummaryRun
+from memory.values import SessionId
+
+log = structlog.get_logger()
+
+SUMMARISE, SWEEP = "summarise", "sweep"
+PARALLEL = 4
+"""Sessions summarised at once. Calls are bounded at the model anyway; this bounds what is read
+from the database for them, and lets one session's saving go on while another's call waits."""
+TEMPORARY_IDLE_S = 30 * 60.0
+"""How long a `temp-` session may be idle (seed 1)."""
+
+
+class Summaries(Protocol):
+    """What the jobs need of the rolling summaries."""
+
+    async def due(self) -> list[SessionId]:
+        """Sessions with messages that no summary covers."""
+        ...
+
+    async def refresh(self, session: SessionId) -> SummaryRun:
+        """Bring one up to date."""
+        ...
+
+    async def next_wanted(self) -> SessionId:
+        """The next session to be summarised at once; waits for one."""
+        ...
+
+
+def all_jobs(engine: Engine, *, zone: tzinfo | None) -> tuple[Job, ...]:
+    """Every job of the service."""
+
+    async def summarise(report: Report) -> str:
+        return await summarise_due(engine.summaries, report)
+
+    async def sweep(_report: Report) -> str:
+        swept = await engine.sweep_temporary(idle_s=TEMPORARY_IDLE_S)
+        return f"{swept} temporary sessions removed"
+
+    return (
+        Job(
+            name=SUMMARISE,
+            cron=parse_cron("*/15 * * * *", zone),
+            work=summarise,
+            jitter_s=20.0,
+        ),
+        Job(name=SWEEP, cron=parse_cron("*/30 * * * *", zone), work=sweep, missed=Missed.ONCE),
+    )
+
+
+async def summarise_due(summaries: Summaries, report: Report, *, parallel: int = PARALLEL) -> str:
+    """Summarise every session that has something new; what came of it, in numbers.
+
+    It ends early when there is no model to be had: the next tick tries again.
+
+    Raises:
+        StoreError: the list of sessions cannot be read.
+    """
+    due = await summaries.due()
+    tick = _Tick(summaries, due, report)
+    async with asyncio.TaskGroup() as workers:
+        for _ in range(min(parallel, len(due))):
+            workers.create_task(tick.work())
+    return tick.told()
+
+
+class _Tick:
+    """One round over the due sessions, shared by its workers."""
+
+    def __init__(self, summaries: Summaries, due: list[SessionId], report: Report) -> None:
+        self._summaries = summaries
+        self._left: Iterator[SessionId] = iter(due)
+        self._total = len(due)
+        self._report = report
+        self._done = self._failed = self._chunks = 0
+        self._absent = False
+
+    async def work(self) -> None:
+        """Take one session after the other until none is left or no model is there."""
+        for session in self._left:
+            run = await self._summarised(session)
+            self._done += 1
+            self._chunks += run.chunks if run else 0
+            self._failed += run is None or run.ended in {Ended.FAILED, Ended.NO_MODEL}
+            self._report(self._done, self._total)
+            if self._absent or (run and run.ended is Ended.NO_MODEL):
+                self._absent = True
+                return
+
+    async def _summarised(self, session: SessionId) -> SummaryRun | None:
+        try:
+            return await self._summaries.refresh(session)
+        except KithError as error:
+            log.warning("summary.not_saved", session=session, error=type(error).__name__)
+            return None
+
+    def told(self) -> str:
+        """What came of it."""
+        tail = ", no model to be had" if self._absent else ""
+        return (
+            f"{self._done} of {self._total} sessions, {self._chunks} chunks,"
+            f" {self._failed} failed{tail}"
+        )
+
+
+async def follow_wanted(summaries: Summaries) -> None:
+    """Summarise at once what the window could not hold any longer; until cancelled."""
+    while True:
+        session = await summaries.next_wanted()
+        try:
+            run = await summaries.refresh(session)
+        except KithError as error:
+            log.warning("summary.not_saved", session=session, error=type(error).__name__)
+        else:
+            log.info("summary.refreshed", session=session, ended=run.ended.value, calls=run.calls)
