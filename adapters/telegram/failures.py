@@ -48,7 +48,7 @@ _LOGIN_REFUSED = (
 def adapter_error(error: TelegramError) -> AdapterError:
     """What a failed login or poll means for the adapter as a whole."""
     match error:
-        case InvalidToken() | Forbidden():
+        case InvalidToken() if _is_telegrams_own(error):
             return LoginRefused(_LOGIN_REFUSED)
         case Conflict():
             return PollingConflict(
@@ -57,6 +57,8 @@ def adapter_error(error: TelegramError) -> AdapterError:
             )
         case RetryAfter():
             return PlatformUnreachable(f"Telegram asks to wait {retry_after_s(error):.0f} s")
+        case InvalidToken():
+            return PlatformUnreachable("something between here and Telegram answers in its place")
         case _:
             return PlatformUnreachable(f"Telegram could not be reached: {reason(error)}")
 
@@ -72,15 +74,20 @@ def send_error(error: TelegramError) -> SendError:
             return SendDeferred(retry_after_s=retry_after_s(error))
         case InvalidToken():
             return SendDeferred(retry_after_s=TOKEN_REFUSED_S)
-        case Forbidden() | BadRequest() | ChatMigrated():
+        case Forbidden() | BadRequest() | ChatMigrated() if _is_telegrams_own(error):
             return SendRefused(f"Telegram refused the message: {reason(error)}")
-        case NetworkError() if not _left_open(error):
+        case NetworkError() | Forbidden() if not _left_open(error):
             return SendDeferred(retry_after_s=TRY_AGAIN_S)
         case _:
             return SendUnknown(f"no answer after sending: {reason(error)}")
 
 
-def _left_open(error: NetworkError) -> bool:
+def _is_telegrams_own(error: TelegramError) -> bool:
+    """Whether Telegram itself said so: a proxy or a captive portal answers in HTML, not in JSON."""
+    return not isinstance(error.__cause__, TelegramError)
+
+
+def _left_open(error: TelegramError) -> bool:
     """Whether the request may have been carried out although no answer came."""
     cause = error.__cause__
     if cause is None or isinstance(cause, TelegramError):
@@ -90,7 +97,7 @@ def _left_open(error: NetworkError) -> bool:
 
 def reason(error: TelegramError) -> str:
     """Why, in words that hold neither a token nor a message: Telegram's for a 400 or 403."""
-    if isinstance(error, BadRequest | Forbidden):
+    if isinstance(error, BadRequest | Forbidden) and _is_telegrams_own(error):
         return error.message[:200]
     return type(error.__cause__ or error).__name__
 

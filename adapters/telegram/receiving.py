@@ -7,13 +7,13 @@ from secrets import SystemRandom
 from typing import Any
 
 import structlog
-from telegram.error import Conflict, InvalidToken, RetryAfter, TelegramError
+from telegram.error import Conflict, RetryAfter, TelegramError
 
 from adapters.telegram.connection import Connection
 from adapters.telegram.failures import adapter_error, reason, retry_after_s
 from adapters.telegram.options import TelegramOptions
 from adapters.telegram.translate import UNREADABLE, Me, Moved, fault, translate, update_id
-from bot.errors import AdapterError
+from bot.errors import AdapterError, LoginRefused
 from bot.ports import Inbound, Intake, Platform, Position, Quarantined
 from memory.errors import StoreError
 
@@ -136,8 +136,9 @@ class Receiving:
 
     async def _recover(self, error: TelegramError) -> None:
         """Wait as long as this kind of failure needs, or give up."""
-        if isinstance(error, InvalidToken):
-            raise adapter_error(error) from error
+        meaning = adapter_error(error)
+        if isinstance(meaning, LoginRefused):
+            raise meaning from error
         if isinstance(error, Conflict):
             await self._stand_back(error)
         elif isinstance(error, RetryAfter):
@@ -145,7 +146,7 @@ class Receiving:
             log.warning("poll.deferred", platform="telegram", retry_after_s=wait_s)
             await asyncio.sleep(wait_s)
         else:
-            await self._back_off(adapter_error(error), error)
+            await self._back_off(meaning, error)
 
     async def _stand_back(self, error: Conflict) -> None:
         """Let the other poll end; two pollers would take turns for ever, so the count stays."""

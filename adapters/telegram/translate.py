@@ -145,7 +145,7 @@ def _author(message: Message) -> Author | None:
         return None
     return Author(
         person=PersonId(f"{Platform.TELEGRAM}:{user.id}"),
-        name=_shown(user.full_name),
+        name=_shown(user.full_name) or _shown(user.username or "") or str(user.id),
         language=user.language_code,
     )
 

@@ -349,6 +349,19 @@ async def test_a_token_that_is_revoked_while_polling_is_final(server, intake):
             await adapter.run(lambda: setattr(server, "token", "4242:another"))
 
 
+@pytest.mark.parametrize("status", [401, 403, 404])
+async def test_a_captive_portal_is_not_taken_for_telegrams_refusal(server, intake, status):
+    server.know(CHAT)
+    server.fail("getMe", not_json(status=status))
+    server.fail("sendMessage", not_json(status=status))
+
+    with pytest.raises(PlatformUnreachable):
+        await ends(server, intake)
+    async with opened(server) as adapter:
+        with pytest.raises(SendDeferred):
+            await adapter.send(part())
+
+
 async def test_no_server_at_all_is_unreachable(server, intake):
     with pytest.raises(PlatformUnreachable):
         await ends(server, intake, base_url="http://127.0.0.1:9/bot")

@@ -218,6 +218,13 @@ def test_a_name_is_one_short_line():
     assert len(inbound.author.name) == 64
 
 
+def test_a_person_without_a_visible_name_is_called_by_user_name_or_id():
+    nameless = {**ANN, "first_name": "\u0001 ", "last_name": ""}
+
+    assert read("hi", **{"from": {**nameless, "username": "ann"}}).author.name == "ann"
+    assert read("hi", **{"from": nameless}).author.name == "7"
+
+
 @pytest.mark.parametrize("kind", ["edited_message", "channel_post", "edited_channel_post"])
 def test_edits_and_channel_posts_are_not_answered(kind):
     raw = {"update_id": 1, kind: update("hi")["message"]}
