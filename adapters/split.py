@@ -140,8 +140,6 @@ def _cut(text: str, at: int, end: int, fences: list[_Fence]) -> int:
     for fence in fences:
         if at < fence.open_start < cut and not text[fence.open_end : cut].strip():
             return fence.open_start
-        if fence.close_start < cut < fence.close_end:
-            return max(fence.close_start - 1, at + 1)
     return cut
 
 

@@ -153,11 +153,7 @@ def _author(message: Message) -> Author | None:
 def _replied(message: Message) -> Message | None:
     """The message that this one answers. In a topic every message "replies" to its first one."""
     reply = message.reply_to_message
-    if reply is None or reply.forum_topic_created is not None:
-        return None
-    if message.is_topic_message and reply.message_id == message.message_thread_id:
-        return None
-    return reply
+    return None if reply is None or reply.forum_topic_created is not None else reply
 
 
 def _is_ours(reply: Message | None, me: Me) -> bool:

@@ -199,7 +199,10 @@ class TelegramServer:
         if token != self.token:
             known_shape = token.partition(":")[0].isdigit() and ":" in token
             return _error(401, "Unauthorized") if known_shape else _error(404, "Not Found")
-        call = Call(method=method, params=await _params(request), at_s=time.monotonic())
+        try:
+            call = Call(method=method, params=await _params(request), at_s=time.monotonic())
+        except ConnectionResetError:  # the client gave up before it had said all
+            return web.Response()
         self.calls.append(call)
         self._wake()
         fault = self._fault_for(call)

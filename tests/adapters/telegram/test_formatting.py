@@ -27,6 +27,7 @@ MARKDOWN = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
         ("```py\nif a < b:\n    c\n```", None),
         ("```\nx\n```", "<pre>x</pre>"),
         ("\\*no\\*", "*no*"),
+        ("**~~*_a<b_*~~**", "<b><s><i><i>a&lt;b</i></i></s></b>"),
     ],
 )
 def test_markdown_becomes_telegram_html(markdown, html):
