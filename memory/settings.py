@@ -3,13 +3,39 @@
 Plain dataclasses: the bounds stand in the types, and `bot.config` reports what breaks them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 from annotated_types import Interval
 
 STRICT: dict[str, Any] = {"extra": "forbid"}
 """An unknown key is an error, not a silent nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSettings:
+    """The table `[memory.pools]`."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    long: Annotated[int, Interval(ge=0, le=50)] = 3
+    """How many lasting facts a prompt shows (seed 2)."""
+    short: Annotated[int, Interval(ge=0, le=50)] = 2
+    """How many recent facts a prompt shows (seed 2)."""
+    entry_chars: Annotated[int, Interval(ge=20, le=500)] = 120
+    """As much of a fact as a prompt shows, in characters (seed 2)."""
+    refine_entries: Annotated[int, Interval(ge=2, le=1_000)] = 20
+    """From this many recent facts of one person on they are refined into lasting ones (seed 2)."""
+    refine_batch: Annotated[int, Interval(ge=2, le=50)] = 15
+    """How many of the oldest are refined at once: more of them confuse a small model (seed 2)."""
+    refine_turns: Annotated[int, Interval(ge=0, le=100_000)] = 0
+    """Refine also after this many messages of a person; 0: never. The seed's option."""
+    refine_idle_minutes: Annotated[int, Interval(ge=0, le=100_000)] = 0
+    """Refine also when nobody has written for this long, in minutes; 0: never. The seed's
+    option."""
+    recent_turns: Annotated[int, Interval(ge=0, le=20)] = 0
+    """Mode `pools`: how many of the last turns the model sees word for word. They are kept in
+    memory, never on disk. 0: none, which is what the mode promises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,3 +55,5 @@ class MemorySettings:
     reply_lang: str = "auto"
     """Language in which summaries are written: a name such as `English`, or `auto`, the language
     of the conversation. Chinese is Traditional Chinese of Taiwan in any case."""
+
+    pools: PoolSettings = field(default_factory=PoolSettings)

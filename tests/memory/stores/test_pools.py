@@ -1,0 +1,140 @@
+import pytest
+
+from memory.errors import StoreError
+from memory.facts import Pool, Source, SourceKind, Tag
+from memory.stores import archive, distilling, pools, sessions
+from memory.values import NewMessage, Role
+from tests.fakes import NOON_NS
+from tests.memory.pool_house import (
+    ANNA,
+    MING,
+    ROOM,
+    a_database,
+    entry,
+    every,
+    message,
+    put,
+    stored,
+)
+
+
+@pytest.fixture
+async def database(tmp_path):
+    async with a_database(tmp_path) as opened:
+        yield opened
+
+
+async def test_an_entry_comes_back_as_it_was_put_in(database):
+    sources = (message(3), Source(kind=SourceKind.TURN, id="tg 77"))
+    [number] = await put(database, entry("小明喜歡茶", speaker=MING, sources=sources))
+
+    [found] = await every(database)
+
+    assert (found.id, found.content, found.speaker) == (number, "小明喜歡茶", MING)
+    assert set(found.sources) == set(sources)
+    assert found.live
+    assert found.owner == MING.person
+
+
+async def test_an_entry_about_a_person_needs_that_person(database):
+    with pytest.raises(StoreError):
+        await put(database, entry("somebody likes tea", speaker=None))
+
+
+async def test_deleting_an_entry_does_not_bring_back_what_it_superseded(database):
+    old, new = await put(database, entry("Anna lives in Taipei"), entry("Anna lives in Tainan"))
+    async with database.unit() as unit:
+        await pools.supersede(unit, old, by=new)
+
+    async with database.unit() as unit:
+        assert await pools.remove_one(unit, ROOM, new)
+
+    assert await stored(database, live=False) == []
+
+
+async def test_clearing_one_pool_leaves_the_other(database):
+    await put(database, entry("short one"), entry("long one", pool=Pool.LONG))
+
+    async with database.unit() as unit:
+        assert await pools.clear(unit, ROOM, Pool.SHORT) == 1
+
+    assert await stored(database) == ["long one"]
+
+
+async def test_what_a_cleared_short_entry_superseded_in_the_long_pool_holds_again(database):
+    old, new = await put(
+        database, entry("Anna lives in Taipei", pool=Pool.LONG), entry("Anna lives in Tainan")
+    )
+    async with database.unit() as unit:
+        await pools.supersede(unit, old, by=new)
+
+    async with database.unit() as unit:
+        await pools.clear(unit, ROOM, Pool.SHORT)
+
+    assert await stored(database) == ["Anna lives in Taipei"]
+
+
+async def test_an_entry_goes_with_the_last_message_that_it_rests_on(database):
+    await put(
+        database,
+        entry("only on 1", sources=(message(1),)),
+        entry("on 1 and 2", sources=(message(1), message(2))),
+        entry("by hand", tag=Tag.FACT, sources=(message(1),)),
+        entry("else", sources=(message(3),)),
+    )
+
+    async with database.unit() as unit:
+        gone = await pools.forget_source(unit, message(1))
+
+    assert gone == 1
+    assert await stored(database) == ["on 1 and 2", "by hand", "else"]
+
+
+async def test_a_vector_of_words_that_have_changed_is_not_kept(database):
+    await put(database, entry("Anna likes tea"))
+    [before] = await every(database)
+    async with database.unit() as unit:
+        await pools.edit(unit, ROOM, before.id, "Anna likes coffee")
+        await pools.keep_vector(unit, before, b"\0" * 8, model="m")
+
+    [after] = await every(database)
+
+    assert (after.content, after.vector) == ("Anna likes coffee", None)
+
+
+async def test_entries_of_another_session_are_out_of_reach(database):
+    [number] = await put(database, entry("Anna likes tea"))
+    async with database.unit() as unit:
+        await sessions.touch(unit, "cli-other", title="", now_ns=NOON_NS)
+
+    async with database.unit() as unit:
+        assert not await pools.remove_one(unit, "cli-other", number)
+        assert not await pools.edit(unit, "cli-other", number, "changed")
+        assert await pools.find(unit, "cli-other", number) is None
+
+    assert await stored(database) == ["Anna likes tea"]
+
+
+async def test_a_restart_counts_the_turns_that_were_in_memory_only(database):
+    async with database.unit() as unit:
+        await distilling.mark(unit, ROOM, seq=None)
+        await distilling.mark(unit, ROOM, seq=None)
+
+    async with database.unit() as unit:
+        assert await distilling.count_lost(unit) == 2
+        assert await distilling.count_lost(unit) == 0
+        state = await distilling.state(unit, ROOM)
+
+    assert (state.lost_turns, state.waiting) == (2, 0)
+
+
+async def test_a_mark_goes_with_its_message(database):
+    async with database.unit() as unit:
+        number, _ = await sessions.touch(unit, ROOM, title="", now_ns=NOON_NS)
+        said = NewMessage(role=Role.USER, text="hi", sent_at_ns=NOON_NS, speaker=ANNA)
+        [seq] = await archive.append(unit, number, [said])
+        await distilling.mark(unit, ROOM, seq=seq)
+        assert await distilling.waiting(unit) == [ROOM]
+        await archive.clear(unit, ROOM)
+
+        assert await distilling.waiting(unit) == []
