@@ -87,7 +87,7 @@ class EmbeddedSettings:
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     model: str = "default"
-    """Name from `kith model list`, or a path to a GGUF file."""
+    """Name from `kith model list`."""
     models_dir: str = ""
     """Where models are kept; empty: the user's own data directory, shared by all bots."""
     threads: Annotated[int, Interval(ge=0, le=256)] = 0

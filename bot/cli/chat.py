@@ -1,0 +1,64 @@
+"""`kith chat`: talk in the terminal, or through a pipe."""
+
+import getpass
+import sys
+from typing import Annotated
+
+import typer
+
+from adapters.console import pipe, terminal
+from bot.app import ConsoleTalk, open_app
+from bot.cli.boundary import ExitCode, err, out, run
+from bot.cli.options import ConfigFile, DataDir, loaded
+from bot.cli.provision import Provision
+from bot.config import Loaded
+from bot.logs import configure
+from bot.model_choice import open_models
+
+Model = Annotated[
+    str,
+    typer.Option("--model", help="auto, ollama:NAME, embedded:NAME, or a name from 'model list'."),
+]
+SessionName = Annotated[str, typer.Option("--session", help="Which conversation to go on with.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Show what happens, on stderr.")]
+
+
+def chat(
+    *,
+    model: Model = "",
+    session: SessionName = "main",
+    data_dir: DataDir = None,
+    config: ConfigFile = None,
+    verbose: Verbose = False,
+) -> None:
+    """Talk in the terminal; piped, answer one line for each line of input."""
+
+    async def work() -> bool:
+        settings = loaded(config, data_dir, model=model)
+        configure(level="debug" if verbose else "warning", stream=sys.stderr)
+        return await _talk(settings, session)
+
+    if not run(work):
+        raise typer.Exit(ExitCode.FAILED)
+
+
+async def _talk(settings: Loaded, session: str) -> bool:
+    """Whether every line got its answer."""
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    provision = Provision(err, ask=interactive)
+    name = _own_name()
+    async with open_app(settings, lambda: open_models(settings, provision)) as app:
+        talk = ConsoleTalk(app, session=session, name=name)
+        if interactive:
+            out.print(f"[dim]model: {app.models.chat.name}[/dim]")
+            await terminal.converse(talk, console=out, name=name)
+            return True
+        return await pipe.converse(talk, lines=pipe.standard_input(), output=sys.stdout)
+
+
+def _own_name() -> str:
+    """The person at the console, by the name of their account."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "me"

@@ -1,0 +1,19 @@
+"""The verbs of `kith`, put together."""
+
+import typer
+
+from bot.cli.chat import chat
+from bot.cli.model import model
+from bot.cli.setup import init, version
+
+app = typer.Typer(
+    help="A chat bot for Discord and Telegram that remembers the people it talks with.",
+    no_args_is_help=True,
+    add_completion=False,
+    # Local variables hold what people said.
+    pretty_exceptions_show_locals=False,
+)
+app.command()(chat)
+app.command()(init)
+app.command()(version)
+app.add_typer(model, name="model")
