@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import structlog
+
 from adapters.embedded.chat import open_chat as open_embedded_chat
 from adapters.embedded.embed import open_embedder as open_embedded_embedder
 from adapters.embedded.errors import ExtraMissing
 from adapters.embedded.store import Store
 from adapters.embedded.weights import KNOWN, Weights, find
-
 from adapters.gate import Gate
 from adapters.ollama.adapter import open_chat as open_ollama_chat
 from adapters.ollama.connection import InstalledModel, installed

@@ -49,7 +49,7 @@ def errors_told() -> Iterator[None]:
         raise typer.Exit(ExitCode.INTERRUPTED) from error
     except BrokenPipeError as error:
         # Whoever read our output has left; say nothing more, not even at exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         raise typer.Exit(ExitCode.OK) from error
 
 

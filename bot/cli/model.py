@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from adapters.embedded.store import Held, Store
-from adapters.embedded.weights import DEFAULT, find
 from rich.table import Table
 
+from adapters.embedded.store import Held, Store
+from adapters.embedded.weights import DEFAULT, find
 from bot.cli.boundary import err, errors_told, out, run
 from bot.cli.options import ConfigFile, Json, loaded
 from bot.cli.provision import fetch_shown

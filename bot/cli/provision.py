@@ -2,11 +2,6 @@
 
 from pathlib import Path
 
-from adapters.embedded.errors import WeightsAbsent, WeightsError, WeightsUnavailable
-from adapters.embedded.fetch import get
-from adapters.embedded.sources.interface import Stage
-from adapters.embedded.store import Store
-from adapters.embedded.weights import DEFAULT, FALLBACK, Weights, find
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -17,6 +12,12 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 from rich.prompt import Confirm
+
+from adapters.embedded.errors import WeightsAbsent, WeightsError, WeightsUnavailable
+from adapters.embedded.fetch import get
+from adapters.embedded.sources.interface import Stage
+from adapters.embedded.store import Store
+from adapters.embedded.weights import DEFAULT, FALLBACK, Weights, find
 
 _MB = 1_000_000
 

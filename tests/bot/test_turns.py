@@ -10,7 +10,8 @@ from memory.engine import open_engine
 from memory.errors import ModelMissing, ModelTimedOut, ModelUnreachable, StoreError
 from memory.ports import ChatRole, Completion, ModelLimits, Models
 from memory.settings import MemorySettings
-from memory.stores import archive, sessions
+from memory.stores import archive, sessions, summaries
+from memory.summary import Summary
 from memory.values import NO_SEQ, NewMessage, PersonId, Role, SessionId, Speaker
 from tests.fakes import Breaks, FakeChatModel, FakeClock
 
@@ -81,16 +82,31 @@ async def test_a_turn_keeps_both_messages_and_the_next_one_sees_them(house):
     assert any("我的貓叫麻糬。" in text for text in window)
 
 
-async def test_the_window_holds_the_last_sixteen_records(house):
-    house.chat.add(*[f"reply {n}." for n in range(12)])
-
+async def test_the_window_holds_the_last_sixteen_records_and_what_no_summary_covers_yet(house):
+    house.chat.add(*[f"reply {n}." for n in range(13)])
     for number in range(12):
         await house.say(f"message {number}.")
+    unsummarised = shown(house.chat.requests[-1])
 
-    shown = [m.text.split("\n")[1] for m in house.chat.requests[-1].messages[1:-2]]
-    assert len(shown) == 16
-    assert shown[0] == "message 3."
-    assert shown[-1] == "reply 10."
+    async with house.database.unit() as unit:
+        last = (await archive.latest(unit, HERE, from_seq=NO_SEQ, limit=1))[0]
+        cursor = summaries.Cursor(seq=last.seq)
+        standing = await summaries.standing(unit, HERE)
+        await summaries.save(
+            unit, HERE, summary=Summary(), cursor=cursor, expected=standing, now_ns=1
+        )
+    await house.say("message 12.")
+    summarised = shown(house.chat.requests[-1])
+
+    assert len(unsummarised) == 22
+    assert summarised[0] == "message 4."
+    assert summarised[-1] == "reply 11."
+    assert len(summarised) == 16
+
+
+def shown(request):
+    """The texts of the window that a prompt holds."""
+    return [message.text.split("\n")[1] for message in request.messages[1:-2]]
 
 
 async def test_a_reply_is_shown_as_it_comes_and_clean(house):
