@@ -5,21 +5,48 @@ Nobody else calls a constructor with I/O behind it.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
 
-from bot.commands import Commands
+from bot.access import Access
+from bot.answers import Answers
+from bot.audit import Audit
+from bot.commands.admin import AdminCommands
+from bot.commands.registry import Commands
+from bot.commands.talk import TalkCommands
 from bot.config import Loaded
 from bot.datadir import DATABASE, owned
-from bot.ports import Author, ChatKind, ChatRef, Draft, Platform, Reply
+from bot.delivery import Delivery, open_delivery
+from bot.doorkeeper import Doorkeeper
+from bot.intake import InboxIntake
+from bot.logs import RecentTroubles
+from bot.platforms import AdapterOptions, access_settings, open_adapter, tokens_needed
+from bot.ports import (
+    Author,
+    ChatAdapter,
+    ChatKind,
+    ChatRef,
+    Draft,
+    Platform,
+    Reply,
+)
 from bot.router import Router, open_router
+from bot.sender import Sender
+from bot.service import Service
+from bot.status_board import StatusBoard
+from bot.supervisor import Standings, Supervisor
 from bot.turns import Ask, TurnEngine
-from memory.database import open_database
+from memory.database import MEMORY_SCHEMA, Database, Schema, open_database
 from memory.engine import Engine, open_engine
 from memory.errors import KithError
 from memory.ports import Clock, Models
 from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
+
+SCHEMAS = (MEMORY_SCHEMA, Schema(owner="bot", directory=files("bot") / "schema"))
 
 
 class SystemClock:
@@ -31,23 +58,60 @@ class SystemClock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """What is kept about the service's health."""
+
+    standings: Standings
+    troubles: RecentTroubles
+
+
+@dataclass(frozen=True, kw_only=True)  # without slots: parts are made when first asked for
 class App:
     """The parts that the doors of the service need."""
 
+    directory: Path
+    database: Database
     engine: Engine
     turns: TurnEngine
     router: Router
-    commands: Commands
+    delivery: Delivery
+    access: Access
+    watch: Watch
     models: Models
     clock: Clock
+
+    @cached_property
+    def board(self) -> StatusBoard:
+        """How all of this does."""
+        return StatusBoard(
+            models=self.models,
+            delivery=self.delivery,
+            router=self.router,
+            standings=self.watch.standings,
+            troubles=self.watch.troubles,
+            clock=self.clock,
+        )
+
+    @cached_property
+    def commands(self) -> Commands:
+        """Every command, over these parts."""
+        talk = TalkCommands(engine=self.engine, turns=self.turns, status=self.board.status)
+        audit = Audit(self.database, self.clock)
+        admin = AdminCommands(engine=self.engine, record=audit.record)
+        place = Doorkeeper(self.access, self.delivery.moves).place
+        return Commands((*talk.table(), *admin.table()), place=place)
+
+
+OpenModels = Callable[[], AbstractAsyncContextManager[Models]]
 
 
 @asynccontextmanager
 async def open_app(
     loaded: Loaded,
-    open_models: Callable[[], AbstractAsyncContextManager[Models]],
+    open_models: OpenModels,
     *,
     clock: Clock | None = None,
+    watch: Watch | None = None,
 ) -> AsyncIterator[App]:
     """Everything between the platforms and the disk, over one data directory.
 
@@ -60,28 +124,108 @@ async def open_app(
         ModelError: a model cannot be had.
     """
     clock = clock or SystemClock()
+    limits = loaded.config.limits
     async with AsyncExitStack() as stack:
+        enter = stack.enter_async_context
         directory = stack.enter_context(owned(loaded.data_dir))
-        database = await stack.enter_async_context(open_database(directory / DATABASE))
-        models = await stack.enter_async_context(open_models())
-        engine = await stack.enter_async_context(
-            open_engine(
-                database=database,
-                models=models,
-                directory=directory,
-                settings=loaded.config.memory,
-                clock=clock,
-                zone=loaded.zone,
-            )
-        )
+        database = await enter(open_database(directory / DATABASE, SCHEMAS))
+        models = await enter(open_models())
+        engine = await enter(_memory(loaded, database, models, directory, clock))
+        delivery = await enter(open_delivery(database=database, clock=clock, settings=limits))
+        router = await enter(open_router(lane_jobs=limits.lane_jobs))
         yield App(
+            directory=directory,
+            database=database,
             engine=engine,
             turns=TurnEngine(engine=engine, chat=models.chat, clock=clock),
-            router=await stack.enter_async_context(open_router()),
-            commands=Commands(()),
+            router=router,
+            delivery=delivery,
+            access=Access(access_settings(loaded.config)),
+            watch=watch or Watch(standings=Standings((), clock), troubles=RecentTroubles(clock)),
             models=models,
             clock=clock,
         )
+
+
+def _memory(
+    loaded: Loaded, database: Database, models: Models, directory: Path, clock: Clock
+) -> AbstractAsyncContextManager[Engine]:
+    return open_engine(
+        database=database,
+        models=models,
+        directory=directory,
+        settings=loaded.config.memory,
+        clock=clock,
+        zone=loaded.zone,
+    )
+
+
+@asynccontextmanager
+async def open_service(
+    loaded: Loaded,
+    open_models: OpenModels,
+    *,
+    clock: Clock | None = None,
+    troubles: RecentTroubles | None = None,
+) -> AsyncIterator[Service]:
+    """The whole service, ready to be run by `bot.service.serve`.
+
+    Raises:
+        NoAdapterLeft: there is no token for any platform.
+        KithError: as `open_app`.
+    """
+    clock = clock or SystemClock()
+    tokens = tokens_needed(loaded)
+    standings = Standings(tokens, clock)
+    watch = Watch(standings=standings, troubles=troubles or RecentTroubles(clock))
+    adapters: dict[Platform, ChatAdapter] = {}
+    async with AsyncExitStack() as stack:
+        app = await stack.enter_async_context(
+            open_app(loaded, open_models, clock=clock, watch=watch)
+        )
+        intake = _intake(loaded, app, adapters)
+        for platform, token in tokens.items():
+            options = AdapterOptions(platform=platform, token=token, config=loaded.config)
+            opening = open_adapter(options, intake=intake, commands=app.commands, clock=clock)
+            adapters[platform] = await stack.enter_async_context(opening)
+        yield Service(
+            directory=app.directory,
+            intake=intake,
+            router=app.router,
+            sender=_sender(app, adapters),
+            supervisor=Supervisor(tuple(adapters.values()), standings, clock=clock),
+            standings=standings,
+            verbs={"status": lambda _: _as_json(app.board)},
+            drain_s=loaded.config.limits.drain_s,
+        )
+
+
+def _intake(loaded: Loaded, app: App, adapters: Mapping[Platform, ChatAdapter]) -> InboxIntake:
+    answers = Answers(
+        database=app.database,
+        delivery=app.delivery,
+        turns=app.turns,
+        commands=app.commands,
+        adapters=adapters,
+    )
+    return InboxIntake(
+        database=app.database,
+        delivery=app.delivery,
+        access=app.access,
+        lanes=app.router,
+        handler=answers,
+        clock=app.clock,
+        settings=loaded.config.limits,
+    )
+
+
+def _sender(app: App, adapters: Mapping[Platform, ChatAdapter]) -> Sender:
+    return Sender(database=app.database, delivery=app.delivery, adapters=adapters, clock=app.clock)
+
+
+async def _as_json(board: StatusBoard) -> object:
+    status = await board.status()
+    return {**asdict(status), "search": status.search}
 
 
 class ConsoleTalk:

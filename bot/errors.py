@@ -8,6 +8,7 @@ KithError
 ├── ServiceNotRunning       no service owns the data directory, or it does not answer
 ├── ControlRefused          the running service does not do what it was asked
 ├── NoAdapterLeft           no platform can be used: no token, or none that is accepted (exit 78)
+├── RootTaskEnded           a part of the service that runs for ever came to an end
 ├── LaneFull                a session has more waiting than it may
 ├── JobBusy                 the job is running already
 ├── AdapterError            a platform adapter cannot go on
@@ -71,6 +72,10 @@ class NoAdapterLeft(KithError):
     def __init__(self, reasons: Sequence[str]) -> None:
         super().__init__("\n".join(["no platform is left to run on:", *reasons]))
         self.reasons = tuple(reasons)
+
+
+class RootTaskEnded(KithError):
+    """A part of the service that runs for ever came to an end; a restart mends it."""
 
 
 class LaneFull(KithError):

@@ -4,6 +4,7 @@ Message text is never logged, at any level, and secrets are blotted out wherever
 """
 
 import logging
+from collections import deque
 from collections.abc import Sequence
 from typing import Any, TextIO
 
@@ -11,12 +12,49 @@ import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from bot.ports import Secret
+from bot.service_status import Trouble
+from memory.ports import Clock
 
 QUIET = ("httpx", "httpcore", "telegram", "discord", "aiosqlite", "apscheduler", "asyncio")
 """Libraries whose INFO lines hold URLs with tokens, or say nothing that an operator can use."""
 
+TROUBLES = 20
+"""Enough to see what went wrong lately on one screen."""
+_TROUBLE = ("warning", "error", "exception", "critical")
 
-def configure(*, level: str, stream: TextIO, secrets: Sequence[Secret] = ()) -> None:
+
+class RecentTroubles:
+    """Keeps the last warnings and errors, by event and class, for `kith status`."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last: deque[Trouble] = deque(maxlen=TROUBLES)
+
+    def newest_first(self) -> tuple[Trouble, ...]:
+        """The last ones."""
+        return tuple(reversed(self._last))
+
+    def __call__(self, _logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
+        """Look at an event that passes."""
+        if name in _TROUBLE:
+            error = str(event.get("error", "") or type(event.get("exc_info")).__name__)
+            self._last.append(
+                Trouble(
+                    at_ns=self._clock.now_ns(),
+                    event=str(event.get("event", "")),
+                    error="" if error in ("NoneType", "bool") else error,
+                )
+            )
+        return event
+
+
+def configure(
+    *,
+    level: str,
+    stream: TextIO,
+    secrets: Sequence[Secret] = (),
+    troubles: RecentTroubles | None = None,
+) -> None:
     """Send everything, the libraries' lines included, to one stream in one form."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -24,7 +62,11 @@ def configure(*, level: str, stream: TextIO, secrets: Sequence[Secret] = ()) -> 
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[
+            *shared,
+            *([troubles] if troubles else []),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,

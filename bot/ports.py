@@ -11,7 +11,7 @@ from enum import StrEnum
 from secrets import compare_digest
 from typing import Protocol
 
-from memory.values import PersonId
+from memory.values import PersonId, SessionId
 
 
 class Platform(StrEnum):
@@ -257,6 +257,14 @@ class CommandDoor(Protocol):
 
     async def run(self, call: CommandCall) -> CommandAnswer:
         """Carry the command out, or answer why not. Never raises for what a person typed."""
+        ...
+
+
+class TurnControl(Protocol):
+    """Stops what is being answered; the command `/stop` reaches it through this."""
+
+    def stop(self, session: SessionId) -> bool:
+        """Stop the turn of a session; whether one was under way."""
         ...
 
 

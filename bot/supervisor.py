@@ -6,14 +6,14 @@ as long as one is left.
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import structlog
 
 from bot.errors import AdapterError, LoginRefused, NoAdapterLeft, PollingConflict
 from bot.ports import ChatAdapter, Platform
+from bot.service_status import AdapterStatus, Standing
 from memory.errors import KithError
 from memory.ports import Clock
 
@@ -29,26 +29,41 @@ STEADY_S = 120.0
 SECOND_NS = 1_000_000_000
 
 
-class Standing(StrEnum):
-    """How an adapter stands."""
+class Standings:
+    """How each adapter stands; written by the supervisor, read by whoever shows it."""
 
-    STARTING = "starting"
-    UP = "up"
-    DOWN = "down"
-    """It failed and is started again after a pause."""
-    GIVEN_UP = "given up"
+    def __init__(self, platforms: Iterable[Platform], clock: Clock) -> None:
+        self._clock = clock
+        self._statuses = {
+            platform: AdapterStatus(
+                platform=platform, standing=Standing.STARTING, since_ns=clock.now_ns()
+            )
+            for platform in platforms
+        }
+        self.settled = asyncio.Event()
+        """Set when every adapter is up, or has failed at least once."""
 
+    @property
+    def all(self) -> tuple[AdapterStatus, ...]:
+        """How each adapter stands now."""
+        return tuple(self._statuses.values())
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdapterStatus:
-    """What an operator sees of an adapter."""
+    def of(self, platform: Platform) -> AdapterStatus:
+        """How one adapter stands now."""
+        return self._statuses[platform]
 
-    platform: Platform
-    standing: Standing
-    since_ns: int
-    restarts: int = 0
-    error: str = ""
-    """Why it is not up, or why it last was not; our own words, never a message's text."""
+    def set(self, platform: Platform, standing: Standing, error: Exception | None = None) -> None:
+        """Note a change; without an error the last one stays, as what went wrong before."""
+        before = self._statuses[platform]
+        self._statuses[platform] = replace(
+            before,
+            standing=standing,
+            since_ns=self._clock.now_ns(),
+            restarts=before.restarts + (standing is Standing.DOWN),
+            error=before.error if error is None else _told(error),
+        )
+        if all(one.standing is not Standing.STARTING for one in self.all):
+            self.settled.set()
 
 
 class Supervisor:
@@ -57,26 +72,15 @@ class Supervisor:
     def __init__(
         self,
         adapters: Sequence[ChatAdapter],
+        standings: Standings,
         *,
         clock: Clock,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self._adapters = tuple(adapters)
+        self._standings = standings
         self._clock = clock
         self._jitter = jitter
-        self._statuses = {
-            adapter.platform: AdapterStatus(
-                platform=adapter.platform, standing=Standing.STARTING, since_ns=clock.now_ns()
-            )
-            for adapter in adapters
-        }
-        self.settled = asyncio.Event()
-        """Set when every adapter is up, or has failed at least once."""
-
-    @property
-    def statuses(self) -> tuple[AdapterStatus, ...]:
-        """How each adapter stands now."""
-        return tuple(self._statuses.values())
 
     async def run(self) -> None:
         """Run all adapters until cancelled.
@@ -87,7 +91,7 @@ class Supervisor:
         async with asyncio.TaskGroup() as tasks:
             for adapter in self._adapters:
                 tasks.create_task(self._keep(adapter))
-        raise NoAdapterLeft([status.error for status in self.statuses])
+        raise NoAdapterLeft([f"{one.platform.value}: {one.error}" for one in self._standings.all])
 
     async def _keep(self, adapter: ChatAdapter) -> None:
         """Run one adapter again and again; returns when it is given up."""
@@ -95,12 +99,12 @@ class Supervisor:
         while True:
             error = await self._run_once(adapter)
             if isinstance(error, LoginRefused):
-                self._set(adapter, Standing.GIVEN_UP, error)
+                self._standings.set(adapter.platform, Standing.GIVEN_UP, error)
                 log.error("adapter.refused", platform=adapter.platform.value, why=str(error))
                 return
             if self._was_steady(adapter):
                 pause_s = FIRST_PAUSE_S
-            self._set(adapter, Standing.DOWN, error)
+            self._standings.set(adapter.platform, Standing.DOWN, error)
             wait_s = self._wait_s(error, pause_s)
             self._log(adapter, error, wait_s)
             await asyncio.sleep(wait_s)
@@ -115,12 +119,12 @@ class Supervisor:
         return AdapterError("it ended by itself")
 
     def _up(self, adapter: ChatAdapter) -> None:
-        if self._statuses[adapter.platform].standing is not Standing.UP:
+        if self._standings.of(adapter.platform).standing is not Standing.UP:
             log.info("adapter.connected", platform=adapter.platform.value)
-            self._set(adapter, Standing.UP, None)
+            self._standings.set(adapter.platform, Standing.UP)
 
     def _was_steady(self, adapter: ChatAdapter) -> bool:
-        status = self._statuses[adapter.platform]
+        status = self._standings.of(adapter.platform)
         up_ns = self._clock.now_ns() - status.since_ns
         return status.standing is Standing.UP and up_ns >= STEADY_S * SECOND_NS
 
@@ -138,18 +142,6 @@ class Supervisor:
             retry_s=round(wait_s, 1),
             exc_info=None if known else error,
         )
-
-    def _set(self, adapter: ChatAdapter, standing: Standing, error: Exception | None) -> None:
-        before = self._statuses[adapter.platform]
-        self._statuses[adapter.platform] = replace(
-            before,
-            standing=standing,
-            since_ns=self._clock.now_ns(),
-            restarts=before.restarts + (standing is Standing.DOWN),
-            error=before.error if error is None else _told(error),
-        )
-        if all(one.standing is not Standing.STARTING for one in self._statuses.values()):
-            self.settled.set()
 
 
 def _told(error: Exception) -> str:

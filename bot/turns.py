@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
@@ -46,14 +46,6 @@ class Ask:
 
 Settle = Callable[[Unit, Reply], Awaitable[None]]
 """What else belongs into the transaction that ends a turn (outbox rows, the inbox's state)."""
-
-
-class TurnControl(Protocol):
-    """Stops what is being answered; the command `/stop` reaches it through this."""
-
-    def stop(self, session: SessionId) -> bool:
-        """Stop the turn of a session; whether one was under way."""
-        ...
 
 
 async def _nothing_else(_unit: Unit, _reply: Reply) -> None:

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 
+from memory import resetting
 from memory.backdrop import Backdrop
 from memory.database import Database, Unit
 from memory.errors import SessionMoved
 from memory.ports import Clock, Models
 from memory.prompt import Parts, Prompt, Slots, assemble
+from memory.resetting import ResetReport, SessionFacts
 from memory.rolling import RollingSummary
 from memory.settings import MemorySettings
 from memory.stores import archive, sessions
+from memory.summary_run import Ended
 from memory.tokens import TokenMeter
 from memory.values import NO_SEQ, Message, NewMessage, Seq, Session, SessionId
 
@@ -140,6 +143,25 @@ class Engine:
         async with self._database.unit() as unit:
             await sessions.begin_window(unit, session)
         self.summaries.want(session)
+
+    async def summarise(self, session: SessionId) -> bool:
+        """Bring the summary up to date now; whether it covers everything."""
+        run = await self.summaries.refresh(session)
+        return run.ended in (Ended.UP_TO_DATE, Ended.ADOPTED)
+
+    async def reset(self, session: SessionId, *, everything: bool) -> ResetReport:
+        """Clear a conversation; the summary and the long pool only if `everything` goes."""
+        async with self._database.unit() as unit:
+            report = await resetting.reset(
+                unit, session, everything=everything, now_ns=self._clock.now_ns()
+            )
+        self._window_starts.pop(session, None)
+        return report
+
+    async def inspect(self, session: SessionId) -> SessionFacts | None:
+        """Figures about a conversation; None while nothing was ever stored for it."""
+        async with self._database.reading() as reader:
+            return await resetting.facts(reader, session)
 
     async def sessions(self) -> list[Session]:
         """All conversations, the last used first."""

@@ -48,6 +48,7 @@ AND EXISTS (SELECT 1 FROM messages WHERE session = {_NUMBER})
 _REWIND = f"""
 DELETE FROM summaries WHERE session = {_NUMBER} AND (cursor_seq >= ?2 OR cursor_chars > 0)
 """  # noqa: S608
+_DETACH = f"UPDATE summaries SET cursor_chars = 0 WHERE session = {_NUMBER}"  # noqa: S608
 _CLEAR = f"DELETE FROM summaries WHERE session = {_NUMBER}"  # noqa: S608
 # CROSS JOIN keeps SQLite from turning the loop round: due sessions only are read
 # (sqlite.org/optoverview.html, "Manual Control Of Query Plans Using CROSS JOIN").
@@ -181,3 +182,11 @@ async def clear(unit: Unit, session: SessionId) -> bool:
     cleared = await unit.execute(_CLEAR, (session,)) > 0
     await unit.execute(_MARK, (session,))
     return cleared
+
+
+async def detach(unit: Unit, session: SessionId) -> bool:
+    """Let the summary outlive its messages, which were deleted; whether there is one.
+
+    The next message is a new one, so nothing of it is covered.
+    """
+    return await unit.execute(_DETACH, (session,)) > 0

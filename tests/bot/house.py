@@ -9,9 +9,11 @@ from inspect import isawaitable
 from bot.access import Access
 from bot.access_settings import AccessSettings, IdLists
 from bot.answers import Answers
-from bot.commands import Commands
+from bot.commands.registry import Commands
+from bot.commands.talk import TalkCommands
 from bot.delivery import Delivery, open_delivery
 from bot.delivery_settings import DeliverySettings
+from bot.doorkeeper import Doorkeeper
 from bot.intake import InboxIntake
 from bot.ports import (
     Author,
@@ -22,6 +24,7 @@ from bot.ports import (
 )
 from bot.router import Router, open_router
 from bot.sender import Sender
+from bot.service_status import ServiceStatus
 from bot.turns import TurnEngine
 from memory.database import MEMORY_SCHEMA, Database, Schema, open_database
 from memory.engine import open_engine
@@ -58,6 +61,17 @@ def said(text, message="1", *, chat=None, user="7", sent_at_ns=NOON_NS, **more):
 def echo(request):
     """Answers with what was said last."""
     return f"re: {request.messages[-1].text.splitlines()[-1]}"
+
+
+def talk_table(engine, turns):
+    async def status():
+        return ServiceStatus(
+            version="1", pid=1, started_at_ns=0, adapters=(), lanes=0, inbox_open=0,
+            outbox_open=0, perhaps_delivered=0, quarantined=0, chat_model="fake:chat",
+            embed_model=None,
+        )  # fmt: skip
+
+    return TalkCommands(engine=engine, turns=turns, status=status).table()
 
 
 async def until(holds, *, timeout_s=5.0):
@@ -133,17 +147,20 @@ async def open_house(
             open_delivery(database=database, clock=clock, settings=settings)
         )
         router = await stack.enter_async_context(open_router(lane_jobs=lane_jobs))
+        rules = Access({adapter.platform: access})
+        doorkeeper = Doorkeeper(rules, delivery.moves)
+        turns = TurnEngine(engine=engine, chat=model, clock=clock)
         answers = Answers(
             database=database,
             delivery=delivery,
-            turns=TurnEngine(engine=engine, chat=model, clock=clock),
-            commands=Commands(()),
+            turns=turns,
+            commands=Commands(talk_table(engine, turns), place=doorkeeper.place),
             adapters={adapter.platform: adapter},
         )
         intake = InboxIntake(
             database=database,
             delivery=delivery,
-            access=Access({adapter.platform: access}),
+            access=rules,
             lanes=router,
             handler=answers,
             clock=clock,

@@ -10,7 +10,8 @@ from bot.errors import (
     PollingConflict,
 )
 from bot.ports import Platform
-from bot.supervisor import Standing, Supervisor
+from bot.service_status import Standing
+from bot.supervisor import Standings, Supervisor
 from tests.fakes import FakeAdapter, FakeClock
 
 pytestmark = pytest.mark.looptime
@@ -48,12 +49,14 @@ async def run_for(supervisor, seconds):
         pass
 
 
-def supervise(*adapters):
-    return Supervisor(adapters, clock=LoopClock(), jitter=lambda: 0.0)
+def supervise(*adapters, jitter=0.0):
+    clock = LoopClock()
+    standings = Standings([adapter.platform for adapter in adapters], clock)
+    return Supervisor(adapters, standings, clock=clock, jitter=lambda: jitter)
 
 
 def standings(supervisor):
-    return {status.platform: status.standing for status in supervisor.statuses}
+    return {status.platform: status.standing for status in supervisor._standings.all}
 
 
 async def test_one_that_fails_is_started_again_and_the_other_never_notices():
@@ -79,7 +82,7 @@ async def test_pauses_grow_to_a_limit():
 
 async def test_jitter_spreads_the_pauses():
     telegram = Scripted(Platform.TELEGRAM, [PlatformUnreachable("down")])
-    supervisor = Supervisor([telegram], clock=LoopClock(), jitter=lambda: 1.0)
+    supervisor = supervise(telegram, jitter=1.0)
 
     await run_for(supervisor, 10)
 
@@ -144,15 +147,15 @@ async def test_neither_a_bug_nor_a_quiet_end_silences_the_others(fault):
     await run_for(supervisor, 10)
 
     assert len(telegram.started_at) == 2
-    assert "text of a person" not in str(supervisor.statuses)
+    assert "text of a person" not in str(supervisor._standings.all)
 
 
 async def test_it_has_settled_when_each_is_up_or_has_failed_once():
     telegram = Scripted(Platform.TELEGRAM, [PlatformUnreachable("down")])
     discord = Scripted(Platform.DISCORD, [])
     supervisor = supervise(telegram, discord)
-    assert not supervisor.settled.is_set()
+    assert not supervisor._standings.settled.is_set()
 
     await run_for(supervisor, 0.5)
 
-    assert supervisor.settled.is_set()
+    assert supervisor._standings.settled.is_set()

@@ -1,0 +1,46 @@
+"""How figures about conversations and the service are told in a chat."""
+
+from bot.service_status import ServiceStatus
+from bot.words import Language, Word, say
+from memory.resetting import Fate, ResetReport, SessionFacts
+
+_MEMORIES = (
+    (Word.MEMORY_MESSAGES, "messages"),
+    (Word.MEMORY_SUMMARY, "summary"),
+    (Word.MEMORY_SHORT, "short_pool"),
+    (Word.MEMORY_LONG, "long_pool"),
+)
+_FATES = {Fate.CLEARED: Word.CLEARED, Fate.KEPT: Word.KEPT, Fate.ABSENT: Word.ABSENT}
+
+
+def fates_told(report: ResetReport, language: Language) -> str:
+    """What a reset did to each of the four memories."""
+    lines = [say(Word.WAS_CLEARED, language, count=report.message_count)]
+    for memory, name in _MEMORIES:
+        fate = say(_FATES[getattr(report, name)], language)
+        lines.append(f"- {say(memory, language)}: {fate}")
+    return "\n".join(lines)
+
+
+def session_told(facts: SessionFacts | None, language: Language) -> str:
+    """How much is remembered of a conversation."""
+    if facts is None:
+        return say(Word.NOTHING_REMEMBERED, language)
+    summary = say(Word.YES if facts.summarised else Word.NO, language)
+    return say(Word.REMEMBERED, language, count=facts.messages, summary=summary)
+
+
+def service_told(status: ServiceStatus, language: Language) -> str:
+    """How the service stands, for an administrator."""
+    lines = [
+        f"- {one.platform.value}: {one.standing.value}" + (f" ({one.error})" if one.error else "")
+        for one in status.adapters
+    ]
+    told = say(
+        Word.SERVICE_IS,
+        language,
+        lanes=status.lanes,
+        inbox=status.inbox_open,
+        outbox=status.outbox_open,
+    )
+    return "\n".join([*lines, told])

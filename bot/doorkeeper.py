@@ -1,0 +1,37 @@
+"""Who asks, and in which conversation: the access rules joined with what is known of the place."""
+
+from dataclasses import dataclass, replace
+
+from bot.access import Access, Verdict
+from bot.ports import Author, ChatRef, Platform
+from bot.positions import Moves
+from bot.sessions import session_of
+from memory.values import SessionId
+
+_AT_THE_CONSOLE = Verdict(allowed=True, admin=True)
+"""Whoever sits there can read the database anyway."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What somebody may do here, and the conversation that they are in."""
+
+    verdict: Verdict
+    session: SessionId
+
+
+class Doorkeeper:
+    """Answers for each place and person."""
+
+    def __init__(self, access: Access, moves: Moves) -> None:
+        self._access = access
+        self._moves = moves
+
+    def place(self, chat: ChatRef, author: Author) -> Place:
+        """The verdict and the session; a place that got a new id is still the one it was."""
+        if chat.platform is Platform.CONSOLE:
+            return Place(verdict=_AT_THE_CONSOLE, session=session_of(chat, author))
+        verdict = self._access.decide(chat, author, former=self._moves.former(chat))
+        first = replace(chat, chat=self._moves.first(chat))
+        session = session_of(first, author, own=verdict.person_session)
+        return Place(verdict=verdict, session=session)

@@ -1,0 +1,55 @@
+"""Collects how the running service does, for whoever asks: a person, the control socket."""
+
+import os
+from importlib.metadata import version
+
+from bot.delivery import Delivery
+from bot.logs import RecentTroubles
+from bot.router import Router
+from bot.service_status import ServiceStatus
+from bot.supervisor import Standings
+from memory.ports import Clock, Models
+
+
+class StatusBoard:
+    """Reads from every part; changes nothing."""
+
+    def __init__(
+        self,
+        *,
+        models: Models,
+        delivery: Delivery,
+        router: Router,
+        standings: Standings,
+        troubles: RecentTroubles,
+        clock: Clock,
+    ) -> None:
+        self._models = models
+        self._delivery = delivery
+        self._router = router
+        self._standings = standings
+        self._troubles = troubles
+        self._started_at_ns = clock.now_ns()
+
+    async def status(self) -> ServiceStatus:
+        """How things stand now.
+
+        Raises:
+            StoreError: the database could not be read.
+        """
+        counts = await self._delivery.counts()
+        embed = self._models.embed
+        return ServiceStatus(
+            version=version("kithbot"),
+            pid=os.getpid(),
+            started_at_ns=self._started_at_ns,
+            adapters=self._standings.all,
+            lanes=self._router.open_lanes,
+            inbox_open=counts.inbox_open,
+            outbox_open=counts.outbox_open,
+            perhaps_delivered=counts.perhaps_delivered,
+            quarantined=counts.quarantined,
+            chat_model=self._models.chat.name,
+            embed_model=embed.name if embed else None,
+            troubles=self._troubles.newest_first(),
+        )

@@ -1,0 +1,73 @@
+"""Resets a conversation: what is cleared, what is kept, and what there is to clear."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memory.database import Reader, Unit
+from memory.stores import archive, sessions, summaries
+from memory.values import NO_SEQ, Session, SessionId
+
+
+class Fate(StrEnum):
+    """What became of one kind of memory."""
+
+    CLEARED = "cleared"
+    KEPT = "kept"
+    ABSENT = "absent"
+    """There was nothing of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetReport:
+    """The fate of the four memories."""
+
+    messages: Fate
+    """The window and the archive behind it."""
+    message_count: int
+    """How many messages there were."""
+    summary: Fate
+    short_pool: Fate = Fate.ABSENT
+    long_pool: Fate = Fate.ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFacts:
+    """What an operator may know about a conversation: figures, no text."""
+
+    session: Session
+    messages: int
+    summarised: bool
+    """Whether a summary stands."""
+    summary_saved_at_ns: int | None
+    summary_covers_until_ns: int | None
+
+
+async def reset(unit: Unit, session: SessionId, *, everything: bool, now_ns: int) -> ResetReport:
+    """Clear a conversation; the summary and the long pool only if `everything` goes.
+
+    Turns and passes that are under way come to nothing: the epoch grows.
+    """
+    await sessions.bump_epoch(unit, session, now_ns=now_ns)
+    count = await archive.clear(unit, session)
+    if everything:
+        summary = Fate.CLEARED if await summaries.clear(unit, session) else Fate.ABSENT
+    else:
+        summary = Fate.KEPT if await summaries.detach(unit, session) else Fate.ABSENT
+    messages = Fate.CLEARED if count else Fate.ABSENT
+    return ResetReport(messages=messages, message_count=count, summary=summary)
+
+
+async def facts(reader: Reader, session: SessionId) -> SessionFacts | None:
+    """What is known about a conversation; None while nothing was ever stored for it."""
+    known = await sessions.find(reader, session)
+    if known is None:
+        return None
+    stored = await summaries.current(reader, session)
+    covers = stored.cursor is not None and stored.cursor.seq != NO_SEQ
+    return SessionFacts(
+        session=known,
+        messages=await archive.count(reader, session),
+        summarised=stored.version > 0,
+        summary_saved_at_ns=stored.saved_at_ns,
+        summary_covers_until_ns=stored.cursor_sent_at_ns if covers else None,
+    )
