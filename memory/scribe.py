@@ -9,14 +9,17 @@ from memory.ports import (
     ChatModel,
     ChatRequest,
     ChatRole,
+    JsonSchema,
     ModelLimits,
     Priority,
 )
 from memory.summary import (
-    SUMMARY_SCHEMA,
+    MOST_DECISIONS,
+    MOST_TOPICS,
     Summary,
     in_taiwan_chinese,
     read_summary,
+    summary_schema,
     to_json,
     without_least,
 )
@@ -25,13 +28,17 @@ from memory.wording import wording
 
 AUTO = "auto"
 """The language of the conversation."""
-GROWTH_TOKENS = 500
-"""Kept free for what the new notes may be longer than the old ones."""
+GROWTH_TOKENS = 2_500
+"""Kept free for what the new notes may be longer than the old ones, up to half of the context."""
 
+_TIGHT_TEXT_CHARS = 120
+_TIGHT_NEW_DECISIONS = 3
+_TIGHT_NEW_TOPICS = 2
 _SLACK_TOKENS = 48
 _LEAST_CHUNK_SHARE = 4
 _LEAST_CHUNK_TOKENS = 100
 _PROMPT = wording("summarise")
+_NEW = wording("summarise_new")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +51,7 @@ class Plan:
     room: Room
     """For the messages."""
     reply_tokens: int
+    schema: JsonSchema
 
 
 class Scribe:
@@ -75,9 +83,10 @@ class Scribe:
         system = _PROMPT.substitute(language=self._language, summary=written)
         reply = min(estimate_tokens(written) + GROWTH_TOKENS, limits.context_tokens // 2)
         prompt = min(limits.prompt_tokens, limits.context_tokens - reply)
-        free = prompt - estimate_tokens(system) - _SLACK_TOKENS
+        free = prompt - estimate_tokens(system + _NEW.template) - _SLACK_TOKENS
         room = Room(tokens=max(free, _LEAST_CHUNK_TOKENS))
-        return Plan(notes=notes, system=system, room=room, reply_tokens=reply)
+        schema = _schema(notes, reply)
+        return Plan(notes=notes, system=system, room=room, reply_tokens=reply, schema=schema)
 
     async def write(self, plan: Plan, chunk: Chunk) -> Summary:
         """The new notes: one call.
@@ -91,10 +100,10 @@ class Scribe:
         request = ChatRequest(
             messages=(
                 ChatMessage(role=ChatRole.SYSTEM, text=plan.system),
-                ChatMessage(role=ChatRole.USER, text=f"New messages:\n\n{chunk.text()}"),
+                ChatMessage(role=ChatRole.USER, text=_NEW.substitute(messages=chunk.text())),
             ),
             priority=Priority.BACKGROUND,
-            schema=SUMMARY_SCHEMA,
+            schema=plan.schema,
             max_tokens=plan.reply_tokens,
             temperature=0.0,
         )
@@ -103,6 +112,20 @@ class Scribe:
         if written is None:
             raise ModelAnswerInvalid("the summary model gave no sound summary")
         return in_taiwan_chinese(written) or plan.notes
+
+
+def _schema(notes: Summary, reply_tokens: int) -> JsonSchema:
+    """Where the reply is short, so are its texts, and a chunk adds a few entries only.
+
+    Models that small tend to fill every list to its end: cut off, their answer would be lost.
+    """
+    if reply_tokens >= GROWTH_TOKENS:
+        return summary_schema()
+    return summary_schema(
+        decisions=min(len(notes.key_decisions) + _TIGHT_NEW_DECISIONS, MOST_DECISIONS),
+        topics=min(len(notes.past_discussions) + _TIGHT_NEW_TOPICS, MOST_TOPICS),
+        text_chars=_TIGHT_TEXT_CHARS,
+    )
 
 
 def _language_rule(language: str) -> str:

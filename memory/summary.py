@@ -78,34 +78,37 @@ def _strings(**limits_chars: int) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": list(fields)}
 
 
-SUMMARY_SCHEMA: JsonSchema = {
-    "type": "object",
-    "properties": {
-        "key_decisions": {
-            "type": "array",
-            "maxItems": MOST_DECISIONS,
-            "items": {"type": "string", "maxLength": TEXT_CHARS},
-        },
-        "past_discussions": {
-            "type": "array",
-            "maxItems": MOST_TOPICS,
-            "items": _strings(
-                topic=TOPIC_CHARS,
-                description=TEXT_CHARS,
-                direction=TEXT_CHARS,
-                last_discussed=len("2024-01-31 09:30"),
+def summary_schema(
+    *, decisions: int = MOST_DECISIONS, topics: int = MOST_TOPICS, text_chars: int = TEXT_CHARS
+) -> JsonSchema:
+    """What a summary model must answer, with so many entries and texts so long at most.
+
+    A model held to it cannot run on until its reply is cut off; read answers are clamped anyway.
+    """
+    text = {"type": "string", "maxLength": text_chars}
+    return {
+        "type": "object",
+        "properties": {
+            "key_decisions": {"type": "array", "maxItems": decisions, "items": text},
+            "past_discussions": {
+                "type": "array",
+                "maxItems": topics,
+                "items": _strings(
+                    topic=TOPIC_CHARS // 2,
+                    description=text_chars,
+                    direction=text_chars,
+                    last_discussed=len("2024-01-31 09:30"),
+                ),
+            },
+            "current_discussion": _strings(
+                topic=TOPIC_CHARS // 2,
+                description=text_chars,
+                perspectives=text_chars,
+                direction=text_chars,
             ),
         },
-        "current_discussion": _strings(
-            topic=TOPIC_CHARS,
-            description=TEXT_CHARS,
-            perspectives=TEXT_CHARS,
-            direction=TEXT_CHARS,
-        ),
-    },
-    "required": list(_KEYS),
-}
-"""What a summary model must answer; its limits are checked here once more."""
+        "required": list(_KEYS),
+    }
 
 
 def read_summary(text: str) -> Summary | None:
