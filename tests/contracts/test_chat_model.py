@@ -1,7 +1,8 @@
 """What every ChatModel does, over the fake and the real adapters.
 
 A new implementation adds one opener: to SCRIPTED when it can be made to answer given replies, to
-REAL when a real model answers as it likes (it then ignores the replies).
+REAL when a real model answers as it likes (it then ignores the replies and is given the tiny model,
+which is loaded once).
 """
 
 import asyncio
@@ -11,6 +12,8 @@ from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanage
 
 import pytest
 
+from adapters.embedded.chat import EmbeddedChat
+from adapters.embedded.runtime import Runtime
 from adapters.gate import Gate
 from adapters.ollama.adapter import open_chat
 from adapters.ollama.options import OllamaOptions
@@ -22,11 +25,13 @@ from memory.ports import (
     ChatRole,
     Completion,
     Finish,
+    ModelLimits,
     Priority,
     ToolCall,
     ToolSpec,
 )
 from tests.fakes import Breaks, FakeChatModel, Reply
+from tests.wire.model_backend import ModelBackend
 from tests.wire.ollama_server import ScriptedBackend, ServedModel, serve_ollama
 
 Opener = Callable[[Sequence[Reply]], AbstractAsyncContextManager[ChatModel]]
@@ -46,17 +51,44 @@ async def ollama(replies: Sequence[Reply]):
             yield chat
 
 
+def embedded(runtime: Runtime) -> Opener:
+    @asynccontextmanager
+    async def opened(_: Sequence[Reply]):
+        limits = ModelLimits(context_tokens=2048, prompt_tokens=1024, reply_tokens=128)
+        yield EmbeddedChat(name="embedded:tiny", runtime=runtime, limits=limits, gate=Gate())
+
+    return opened
+
+
+def ollama_over_a_real_model(runtime: Runtime) -> Opener:
+    @asynccontextmanager
+    async def opened(_: Sequence[Reply]):
+        async with (
+            embedded(runtime)([]) as behind,
+            serve_ollama(ModelBackend(behind)) as server,
+            open_chat(OllamaOptions(url=server.url, model="tiny", num_ctx=2048), Gate()) as chat,
+        ):
+            yield chat
+
+    return opened
+
+
 SCRIPTED: dict[str, Opener] = {"fake": fake, "ollama": ollama}
-REAL: dict[str, Opener] = {}
+REAL: dict[str, Callable[[Runtime], Opener]] = {
+    "embedded": embedded,
+    "ollama-real": ollama_over_a_real_model,
+}
 PATIENCE_S = 60
 """Longest that any one call of this suite may take with a real model on a busy machine."""
 
 LONG = "a b c d e f g h i j k l m n o p"
 
 
-@pytest.fixture(params=[*SCRIPTED.values(), *REAL.values()], ids=[*SCRIPTED, *REAL])
+@pytest.fixture(params=[*SCRIPTED, *(pytest.param(name, marks=pytest.mark.model) for name in REAL)])
 def open_model(request):
-    return request.param
+    if request.param in SCRIPTED:
+        return SCRIPTED[request.param]
+    return REAL[request.param](request.getfixturevalue("tiny_runtime"))
 
 
 @pytest.fixture(params=SCRIPTED.values(), ids=SCRIPTED.keys())

@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import numpy as np
 import pytest
 
+from adapters.embedded.embed import open_embedder as open_embedded
 from adapters.gate import Gate
 from adapters.ollama.embedder import open_embedder
 from adapters.ollama.options import OllamaOptions
@@ -32,7 +33,13 @@ async def ollama():
             yield opened
 
 
-OPENERS: dict[str, Opener] = {"fake": fake, "ollama": ollama}
+@asynccontextmanager
+async def embedded():
+    async with open_embedded(Gate()) as opened:
+        yield opened
+
+
+OPENERS: dict[str, Opener] = {"fake": fake, "ollama": ollama, "embedded": embedded}
 
 
 @pytest.fixture(params=OPENERS.values(), ids=OPENERS.keys())

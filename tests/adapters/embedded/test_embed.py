@@ -37,6 +37,15 @@ async def test_many_texts_go_in_batches_so_that_people_get_in_between(priority):
     assert rows.shape == (40, 384)
 
 
+async def test_long_texts_are_cut_and_go_alone_so_that_people_get_in_between():
+    model = ScriptedModel()
+    texts = ["字" * 4000, "short", "line " * 200, "word " * 200]
+    rows = await EmbeddedEmbedder(model=model, gate=Gate()).embed(texts)
+
+    assert [[len(text) for text in batch] for batch in model.batches] == [[1500], [5, 1000], [1000]]
+    assert rows.shape == (4, 384)
+
+
 @pytest.mark.parametrize(
     "answer", [np.zeros((1, 384)), np.full((1, 384), np.nan), np.ones((1, 3)), np.ones((2, 384))]
 )
