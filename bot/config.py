@@ -9,7 +9,7 @@ import difflib
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, get_type_hints
@@ -178,6 +178,14 @@ class Loaded:
 
 def _variable(secret: str) -> str:
     return f"KITH_{secret.upper().replace('-', '_')}"
+
+
+def secret_files(env: Environment, names: Sequence[str]) -> list[Path]:
+    """The files that secrets are read from, if they are."""
+    named = [env.get(f"{_variable(name)}_FILE") for name in names]
+    directory = env.get(CREDENTIALS)
+    credentials = [Path(directory) / name for name in names] if directory else []
+    return [*(Path(path) for path in named if path), *credentials]
 
 
 def environment() -> Environment:

@@ -96,9 +96,12 @@ async def open_router(
     *, lane_jobs: int = LANE_JOBS, idle_s: float = IDLE_S
 ) -> AsyncIterator[Router]:
     """Lanes for as long as the context is open; leaving it ends those that still work."""
-    async with asyncio.TaskGroup() as tasks:
-        router = Router(tasks, lane_jobs=lane_jobs, idle_s=idle_s)
-        try:
-            yield router
-        finally:
-            router.close()
+    tasks = asyncio.TaskGroup()
+    await tasks.__aenter__()
+    router = Router(tasks, lane_jobs=lane_jobs, idle_s=idle_s)
+    try:
+        yield router
+    finally:
+        router.close()
+        # Not an `async with`: what the body raises is the caller's, without a group round it.
+        await tasks.__aexit__(None, None, None)

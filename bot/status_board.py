@@ -1,7 +1,7 @@
 """Collects how the running service does, for whoever asks: a person, the control socket."""
 
 import os
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from bot.delivery import Delivery
 from bot.logs import RecentTroubles
@@ -40,7 +40,7 @@ class StatusBoard:
         counts = await self._delivery.counts()
         embed = self._models.embed
         return ServiceStatus(
-            version=version("kithbot"),
+            version=_version(),
             pid=os.getpid(),
             started_at_ns=self._started_at_ns,
             adapters=self._standings.all,
@@ -53,3 +53,10 @@ class StatusBoard:
             embed_model=embed.name if embed else None,
             troubles=self._troubles.newest_first(),
         )
+
+
+def _version() -> str:
+    try:
+        return version("kithbot")
+    except PackageNotFoundError:
+        return "not installed"

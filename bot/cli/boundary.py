@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import typer
 from rich.console import Console
 
-from bot.errors import ConfigError, UsageError
+from bot.errors import ConfigError, LoginRefused, NoAdapterLeft, UsageError
 from memory.errors import KithError
 
 T = TypeVar("T")
@@ -60,6 +60,6 @@ def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 def _code(error: KithError) -> ExitCode:
-    if isinstance(error, ConfigError):
+    if isinstance(error, ConfigError | NoAdapterLeft | LoginRefused):
         return ExitCode.CONFIG
     return ExitCode.USAGE if isinstance(error, UsageError) else ExitCode.FAILED

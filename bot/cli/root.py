@@ -3,8 +3,11 @@
 import typer
 
 from bot.cli.chat import chat
+from bot.cli.doctor import doctor
 from bot.cli.model import model
+from bot.cli.run import serve_platforms
 from bot.cli.setup import init, version
+from bot.cli.status import status
 
 app = typer.Typer(
     help="A chat bot for Discord and Telegram that remembers the people it talks with.",
@@ -15,5 +18,8 @@ app = typer.Typer(
 )
 app.command()(chat)
 app.command()(init)
+app.command("run")(serve_platforms)
+app.command()(status)
+app.command()(doctor)
 app.command()(version)
 app.add_typer(model, name="model")

@@ -91,3 +91,11 @@ async def test_leaving_ends_the_lanes_that_still_work(looptime):
         await asyncio.sleep(1)
 
     assert looptime == 1
+
+
+async def test_what_goes_wrong_outside_the_lanes_is_raised_as_it_is():
+    with pytest.raises(KeyError):
+        async with open_router() as router:
+            router.deliver(SessionId("a"), asyncio.Event().wait)
+            await asyncio.sleep(0)
+            raise KeyError

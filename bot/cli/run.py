@@ -1,0 +1,67 @@
+"""`kith run`: the service, until a signal ends it."""
+
+import asyncio
+import signal
+import sys
+
+from bot.app import SystemClock, open_service
+from bot.cli.boundary import err, run
+from bot.cli.chat import Model, Verbose
+from bot.cli.options import ConfigFile, DataDir, loaded
+from bot.cli.provision import Provision
+from bot.config import SECRET_NAMES, Loaded
+from bot.logs import RecentTroubles, configure
+from bot.model_choice import open_models
+from bot.service import serve
+from bot.systemd_notify import Notifier
+
+
+def serve_platforms(
+    *,
+    model: Model = "",
+    data_dir: DataDir = None,
+    config: ConfigFile = None,
+    verbose: Verbose = False,
+) -> None:
+    """Run the bot on every platform that there is a token for, until SIGTERM or Ctrl-C."""
+
+    async def work() -> None:
+        settings = loaded(config, data_dir, model=model)
+        troubles = RecentTroubles(SystemClock())
+        found = (settings.secret(name) for name in SECRET_NAMES)
+        configure(
+            level="debug" if verbose else settings.config.log.level,
+            stream=sys.stderr,
+            secrets=[secret for secret in found if secret is not None],
+            troubles=troubles,
+        )
+        await _run(settings, troubles)
+
+    run(work)
+
+
+async def _run(settings: Loaded, troubles: RecentTroubles) -> None:
+    stop = _Stop()
+    provision = Provision(err, ask=False)
+    opening = open_service(settings, lambda: open_models(settings, provision), troubles=troubles)
+    async with opening as service:
+        stop.serving = True
+        await serve(service, stop=stop.asked, notifier=Notifier(settings.environment))
+
+
+class _Stop:
+    """Turns the first signal into a wish to stop in good order, the second into an end at once."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.serving = False
+        """Before that there is nothing to end in good order."""
+        self._task = asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        for one in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(one, self._signalled)
+
+    def _signalled(self) -> None:
+        if self._task is not None and (self.asked.is_set() or not self.serving):
+            self._task.cancel()
+        self.asked.set()

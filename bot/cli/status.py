@@ -1,0 +1,78 @@
+"""`kith status`: how the running service does."""
+
+import json
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+import typer
+from rich.table import Table
+
+from bot.cli.boundary import ExitCode, errors_told, out, run
+from bot.cli.options import ConfigFile, DataDir, Json, loaded
+from bot.config import Loaded
+from bot.control import ask_service
+from bot.errors import ServiceNotRunning
+
+_COLOURS = {"up": "green", "starting": "yellow", "down": "yellow", "given up": "red"}
+_SECOND_NS = 1_000_000_000
+
+
+def status(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
+    """Show what the running service does; exit 1 when none runs."""
+    with errors_told():
+        settings = loaded(config, data_dir)
+    found = run(lambda: _ask(settings, as_json=as_json))
+    if as_json:
+        out.print_json(json.dumps(found))
+    elif found["running"]:
+        _show(found, settings.zone)
+    if not found["running"]:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+async def _ask(settings: Loaded, *, as_json: bool) -> dict[str, Any]:
+    try:
+        answer = await ask_service(settings.data_dir, "status")
+    except ServiceNotRunning:
+        if not as_json:
+            raise
+        return {"running": False}
+    return {"running": True, **answer}
+
+
+def _show(found: dict[str, Any], zone: tzinfo | None) -> None:
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column()
+    table.add_row("kith", f"{found['version']}, process {found['pid']}")
+    table.add_row("running since", _time(found["started_at_ns"], zone))
+    for adapter in found["adapters"]:
+        table.add_row(adapter["platform"], _adapter(adapter, zone))
+    table.add_row("model", found["chat_model"])
+    table.add_row("search", found["search"])
+    table.add_row("conversations", f"{found['lanes']} under way")
+    table.add_row("to answer", str(found["inbox_open"]))
+    table.add_row("to send", str(found["outbox_open"]))
+    if found["perhaps_delivered"]:
+        table.add_row("perhaps sent", str(found["perhaps_delivered"]))
+    if found["quarantined"]:
+        table.add_row("not understood", f"{found['quarantined']} updates")
+    for trouble in found["troubles"]:
+        told = f"{_time(trouble['at_ns'], zone)}  {trouble['event']} {trouble['error']}"
+        table.add_row("trouble", told.rstrip())
+    out.print(table, highlight=False)
+
+
+def _adapter(adapter: dict[str, Any], zone: tzinfo | None) -> str:
+    standing = adapter["standing"]
+    colour = _COLOURS.get(standing, "white")
+    told = f"[{colour}]{standing}[/{colour}] since {_time(adapter['since_ns'], zone)}"
+    if standing != "up" and adapter["error"]:
+        told += f"\n{adapter['error']}"
+    return told
+
+
+def _time(at_ns: int, zone: tzinfo | None) -> str:
+    """To the second, in the operator's time zone."""
+    moment = datetime.fromtimestamp(at_ns // _SECOND_NS, tz=UTC)
+    return moment.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S")
