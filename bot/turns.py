@@ -16,7 +16,7 @@ from bot.ports import Draft, Reply
 from bot.replies import ReplyCleaner
 from bot.words import Language, Word, language_of, say
 from memory.database import Unit
-from memory.engine import Composed, Engine, Turn
+from memory.engine import Composed, Engine
 from memory.errors import (
     KithError,
     ModelError,
@@ -28,7 +28,7 @@ from memory.errors import (
     StoreError,
 )
 from memory.ports import ChatModel, ChatRequest, Clock, Completion
-from memory.values import NewMessage, Role, SessionId
+from memory.values import Mode, NewMessage, Role, SessionId, Turn
 
 log = structlog.get_logger()
 
@@ -42,6 +42,10 @@ class Ask:
     entry: NewMessage
     language: str | None = None
     """The client's language tag, for what Kith itself has to say."""
+    mode: Mode = Mode.FULL
+    """The configuration's memory for the place; an admin's choice goes before it."""
+    group: bool = False
+    """Whether others read along."""
 
 
 Settle = Callable[[Unit, Reply], Awaitable[None]]
@@ -110,7 +114,7 @@ class TurnEngine:
         return reply
 
     async def _turn(self, ask: Ask, draft: Draft, settle: Settle) -> Reply:
-        composed = await self._engine.compose(ask.session, ask.entry)
+        composed = await self._engine.compose(ask.session, ask.entry, mode=ask.mode)
         text = await self._stoppable(ask.session, self._generate(composed, draft))
         if not text:
             return await self._fail(say(Word.NO_ANSWER, _language(ask)), settle)
@@ -122,10 +126,14 @@ class TurnEngine:
             epoch=composed.epoch,
             entry=ask.entry,
             reply=said,
+            mode=composed.mode,
+            group=ask.group,
+            shown=composed.shown,
         )
         async with self._engine.unit() as unit:
-            await self._engine.observe(unit, turn)
+            mark = await self._engine.observe(unit, turn)
             await settle(unit, reply)
+        self._engine.settled(turn, mark)
         return reply
 
     async def _stoppable(self, session: SessionId, work: Coroutine[Any, Any, str]) -> str:

@@ -1,28 +1,42 @@
 """The front door of memory: it composes what the model sees and keeps what was said."""
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
+from typing import TypeVar
 
 from memory import resetting
+from memory.afterwork import Afterwork
 from memory.backdrop import Backdrop
+from memory.clearing import Clearing
 from memory.database import Database, Unit
 from memory.errors import SessionMoved
+from memory.modes.assembly import all_modes
+from memory.pool_desk import PoolDesk
 from memory.ports import Clock, Models
-from memory.prompt import Parts, Prompt, Slots, assemble
+from memory.prompt import Parts, Prompt, assemble
 from memory.resetting import ResetReport, SessionFacts
 from memory.rolling import RollingSummary
 from memory.settings import MemorySettings
-from memory.stores import archive, sessions
+from memory.stores import sessions
 from memory.summary_run import Ended
 from memory.tokens import TokenMeter
-from memory.values import NO_SEQ, Message, NewMessage, Seq, Session, SessionId
+from memory.values import (
+    NOTHING_SHOWN,
+    Mode,
+    NewMessage,
+    Seq,
+    Session,
+    SessionId,
+    Shown,
+    Turn,
+)
 
-_WINDOW_STARTS = 1_000
-"""Sessions whose window start is remembered; it only saves time, so forgetting one is harmless."""
+_REMEMBERED = 1_000
+"""Sessions whose window start and last notes are remembered in memory; forgetting one is harmless."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,22 +45,16 @@ class Composed:
 
     prompt: Prompt
     epoch: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """A user message and its reply."""
-
-    session: SessionId
-    title: str
-    epoch: int
-    """As it stood when the prompt was composed."""
-    entry: NewMessage
-    reply: NewMessage
+    mode: Mode
+    shown: Shown
 
 
 class Engine:
-    """Memory for all sessions. Made by `open_engine`."""
+    """Memory for all sessions. Made by `open_engine`.
+
+    It hands on: `summaries` (what is due, refreshing, viewing), `pools` (as people use them),
+    `afterwork` (what is done after a reply was sent), `clearing` (switches of the mode, removals).
+    """
 
     def __init__(
         self,
@@ -61,22 +69,45 @@ class Engine:
         self._database = database
         self._models = models
         self._backdrop = backdrop
-        self._settings = settings
         self._clock = clock
         self._zone = zone
+        self._meter = TokenMeter()
+        self._window_starts: OrderedDict[SessionId, Seq | None] = OrderedDict()
+        self._shown: OrderedDict[SessionId, Shown] = OrderedDict()
+        language = settings.reply_lang
         self.summaries = RollingSummary(
+            database=database, models=models, clock=clock, zone=zone, language=language
+        )
+        self.pools = PoolDesk(database=database, clock=clock)
+        self._modes = all_modes(
             database=database,
             models=models,
-            clock=clock,
+            settings=settings,
             zone=zone,
-            language=settings.reply_lang,
+            summaries=self.summaries,
         )
-        """The rolling summaries: what is due, refreshing, viewing."""
-        self._meter = TokenMeter()
-        self._window_starts: OrderedDict[SessionId, Seq] = OrderedDict()
+        self.afterwork = Afterwork(
+            database=database,
+            modes=self._modes.every,
+            models=models,
+            settings=settings.pools,
+        )
+        self.clearing = Clearing(database=database, modes=self._modes, clock=clock)
 
-    async def compose(self, session: SessionId, entry: NewMessage) -> Composed:
-        """The prompt that answers `entry`. Reads only.
+    async def resume(self) -> None:
+        """Read what stands from earlier, once, before anything else."""
+        async with self._database.reading() as reader:
+            await self._modes.load(reader)
+        await self.afterwork.resume()
+
+    def mode_of(self, session: SessionId, default: Mode) -> Mode:
+        """The memory of a session; `default` is the configuration's for its place."""
+        return self._modes.mode_of(session, default)
+
+    async def compose(
+        self, session: SessionId, entry: NewMessage, *, mode: Mode = Mode.FULL
+    ) -> Composed:
+        """The prompt that answers `entry`; `mode` is the configuration's. Reads only.
 
         Raises:
             PromptTooLong: the message does not fit the model by itself.
@@ -86,34 +117,28 @@ class Engine:
         limits = await self._models.chat.limits()
         system = await self._backdrop.system()
         async with self._database.reading() as reader:
-            known = await sessions.find(reader, session) or _unknown(session)
-            stored = await self.summaries.stored(reader, session)
-            covered = stored.cursor.seq if stored.cursor else NO_SEQ
-            usual = self._settings.window_messages
-            size = await self.summaries.window_size(reader, known, covered, usual)
-            window = await archive.latest(reader, session, from_seq=known.window_seq, limit=size)
-        slots = Slots(summary=await self.summaries.slot(stored.summary, entry.text))
+            known = await sessions.find(reader, session) or sessions.unknown(session)
+        mode = self.mode_of(session, mode)
+        memory = self._modes[mode]
+        gathered = await memory.gather(known, entry)
         parts = Parts(
             system=system,
-            window=tuple(window),
-            slots=slots,
+            window=gathered.window,
+            slots=gathered.slots,
             entry=entry,
             now_ns=self._clock.now_ns(),
             zone=self._zone,
             kept_from=self._window_starts.get(session),
         )
         prompt = assemble(parts, limits, self._meter)
-        self._remember_start(session, prompt.window_from)
-        if _leaves(window, usual, prompt.window_from, covered):
-            self.summaries.want(session)
-        return Composed(prompt=prompt, epoch=known.epoch)
+        _remember(self._window_starts, session, prompt.window_from)
+        _remember(self._shown, session, gathered.shown)
+        memory.composed(known, gathered, prompt)
+        return Composed(prompt=prompt, epoch=known.epoch, mode=mode, shown=gathered.shown)
 
-    def _remember_start(self, session: SessionId, seq: Seq | None) -> None:
-        self._window_starts.pop(session, None)
-        if seq is not None:
-            self._window_starts[session] = seq
-        while len(self._window_starts) > _WINDOW_STARTS:
-            self._window_starts.popitem(last=False)
+    def last_shown(self, session: SessionId) -> Shown:
+        """What of memory the session's last prompt showed."""
+        return self._shown.get(session, NOTHING_SHOWN)
 
     def learn_tokens(self, prompt: Prompt, reported_tokens: int | None) -> None:
         """Correct the token estimate by what the model counted for a prompt."""
@@ -125,8 +150,8 @@ class Engine:
         async with self._database.unit() as unit:
             yield unit
 
-    async def observe(self, unit: Unit, turn: Turn) -> None:
-        """Keep a turn, as part of the caller's transaction.
+    async def observe(self, unit: Unit, turn: Turn) -> int | None:
+        """Keep a turn, as part of the caller's transaction; its mark for `settled`.
 
         Raises:
             SessionMoved: the session was reset since the prompt was composed.
@@ -136,7 +161,13 @@ class Engine:
         )
         if epoch != turn.epoch:
             raise SessionMoved("the conversation was reset while the answer was being written")
-        await archive.append(unit, number, (turn.entry, turn.reply))
+        return await self._modes[turn.mode].keep(unit, number, turn)
+
+    def settled(self, turn: Turn, mark: int | None) -> None:
+        """The transaction that kept a turn is through; the rest is done after the send."""
+        self._modes[turn.mode].settled(turn, mark)
+        if turn.mode is not Mode.WINDOW:
+            self.afterwork.want(turn.session)
 
     async def begin_window(self, session: SessionId) -> None:
         """Let the next turn start with an empty window; nothing is deleted."""
@@ -151,11 +182,9 @@ class Engine:
 
     async def reset(self, session: SessionId, *, everything: bool) -> ResetReport:
         """Clear a conversation; the summary and the long pool only if `everything` goes."""
-        async with self._database.unit() as unit:
-            report = await resetting.reset(
-                unit, session, everything=everything, now_ns=self._clock.now_ns()
-            )
+        report = await self.clearing.reset(session, everything=everything)
         self._window_starts.pop(session, None)
+        self._shown.pop(session, None)
         return report
 
     async def inspect(self, session: SessionId) -> SessionFacts | None:
@@ -170,32 +199,18 @@ class Engine:
 
     async def sweep_temporary(self, *, idle_s: float) -> int:
         """Remove `temp-` sessions that have been idle for so long; how many."""
-        before_ns = self._clock.now_ns() - int(idle_s * 1_000_000_000)
-        async with self._database.unit() as unit:
-            idle = await sessions.idle_temporary(unit, before_ns=before_ns)
-            for session in idle:
-                await sessions.remove(unit, session)
-        return len(idle)
+        return await self.clearing.sweep_temporary(idle_s=idle_s)
 
 
-def _unknown(session: SessionId) -> Session:
-    """A session for which nothing was ever stored."""
-    return Session(
-        id=session,
-        title="",
-        epoch=0,
-        start_seq=NO_SEQ,
-        window_seq=NO_SEQ,
-        created_at_ns=0,
-        active_at_ns=0,
-    )
+_Value = TypeVar("_Value")
 
 
-def _leaves(window: Sequence[Message], usual: int, shown_from: Seq | None, covered: Seq) -> bool:
-    """Whether an unsummarised message is outside the usual window, or outside the prompt."""
-    inside = [message.seq for message in window[-usual:]]
-    first = max(inside[0], shown_from or inside[-1] + 1) if inside else NO_SEQ
-    return any(covered < message.seq < first for message in window)
+def _remember(held: OrderedDict[SessionId, _Value], session: SessionId, value: _Value) -> None:
+    """Hold a value of a session, and let go of those not used for longest."""
+    held.pop(session, None)
+    held[session] = value
+    while len(held) > _REMEMBERED:
+        held.popitem(last=False)
 
 
 @asynccontextmanager
@@ -209,7 +224,7 @@ async def open_engine(
     zone: tzinfo | None = None,
 ) -> AsyncIterator[Engine]:
     """Memory over a database that is open, with the backdrop files of a data directory."""
-    yield Engine(
+    engine = Engine(
         database=database,
         models=models,
         backdrop=Backdrop(directory, limit_chars=settings.backdrop_chars),
@@ -217,3 +232,5 @@ async def open_engine(
         clock=clock,
         zone=zone,
     )
+    await engine.resume()
+    yield engine

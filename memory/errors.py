@@ -8,6 +8,7 @@
     │   └── SchemaTooNew            written by a later version of Kith
     ├── SessionMoved                the session was reset while the work was under way
     ├── PromptTooLong               the input alone does not fit the model's context
+    ├── EntryInvalid                a pool entry that a person wrote says nothing
     ├── BackdropUnreadable          SOUL.md or MEMORY.md cannot be used as it stands
     └── ModelError                  the model did not give a usable answer
         ├── ModelUnreachable        no server there, or it hung up
@@ -55,6 +56,10 @@ class PromptTooLong(KithError):
         super().__init__(f"the message is too long: about {needed_tokens} of {limit_tokens} tokens")
         self.needed_tokens = needed_tokens
         self.limit_tokens = limit_tokens
+
+
+class EntryInvalid(KithError):
+    """A pool entry that a person wrote says nothing."""
 
 
 class BackdropUnreadable(KithError):

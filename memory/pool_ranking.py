@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 import numpy as np
 
@@ -107,7 +108,7 @@ def best(
 
 def _scores(entries: Sequence[Entry], question: Question) -> dict[int, float]:
     wanted = keywords(question.text)
-    words = {one.id: frozenset(segments(one.content)) for one in entries}
+    words = {one.id: _words(one.content) for one in entries}
     spread = Counter(word for found in words.values() for word in found)
     weights = {word: math.log(1 + len(entries) / (1 + spread[word])) for word in wanted}
     whole = sum(weights.values()) or 1.0
@@ -120,6 +121,11 @@ def _scores(entries: Sequence[Entry], question: Question) -> dict[int, float]:
         entry: _WORDS_WEIGHT * score + _MEANING_WEIGHT * by_meaning.get(entry, 0.0)
         for entry, score in by_words.items()
     }
+
+
+@lru_cache(maxsize=16_384)
+def _words(content: str) -> frozenset[str]:
+    return frozenset(segments(content))
 
 
 def _by_meaning(entries: Sequence[Entry], question: Question) -> dict[int, float]:

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memory.database import Reader, Unit
-from memory.stores import archive, sessions, summaries
+from memory.facts import Pool
+from memory.stores import archive, distilling, pools, sessions, summaries
+from memory.stores.distilling import PoolState
 from memory.values import NO_SEQ, Session, SessionId
 
 
@@ -26,8 +28,8 @@ class ResetReport:
     message_count: int
     """How many messages there were."""
     summary: Fate
-    short_pool: Fate = Fate.ABSENT
-    long_pool: Fate = Fate.ABSENT
+    short_pool: Fate
+    long_pool: Fate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,10 @@ class SessionFacts:
     """Whether a summary stands."""
     summary_saved_at_ns: int | None
     summary_covers_until_ns: int | None
+    short_facts: int
+    long_facts: int
+    pools: PoolState
+    """Whether people paused the pools, what waits to be distilled, and what was lost."""
 
 
 async def reset(unit: Unit, session: SessionId, *, everything: bool, now_ns: int) -> ResetReport:
@@ -54,7 +60,18 @@ async def reset(unit: Unit, session: SessionId, *, everything: bool, now_ns: int
     else:
         summary = Fate.KEPT if await summaries.detach(unit, session) else Fate.ABSENT
     messages = Fate.CLEARED if count else Fate.ABSENT
-    return ResetReport(messages=messages, message_count=count, summary=summary)
+    short = Fate.CLEARED if await pools.clear(unit, session, Pool.SHORT) else Fate.ABSENT
+    if everything:
+        long = Fate.CLEARED if await pools.clear(unit, session, Pool.LONG) else Fate.ABSENT
+    else:
+        long = Fate.KEPT if await pools.count(unit, session, Pool.LONG) else Fate.ABSENT
+    return ResetReport(
+        messages=messages,
+        message_count=count,
+        summary=summary,
+        short_pool=short,
+        long_pool=long,
+    )
 
 
 async def facts(reader: Reader, session: SessionId) -> SessionFacts | None:
@@ -70,4 +87,7 @@ async def facts(reader: Reader, session: SessionId) -> SessionFacts | None:
         summarised=stored.version > 0,
         summary_saved_at_ns=stored.saved_at_ns,
         summary_covers_until_ns=stored.cursor_sent_at_ns if covers else None,
+        short_facts=await pools.count(reader, session, Pool.SHORT),
+        long_facts=await pools.count(reader, session, Pool.LONG),
+        pools=await distilling.state(reader, session),
     )

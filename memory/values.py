@@ -85,3 +85,39 @@ class Session:
     created_at_ns: int
     active_at_ns: int
     """Time of the last stored message, or of creation."""
+    mode: Mode | None = None
+    """The memory that an admin chose for it; None: what the configuration says for the place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What of memory a prompt shows besides the window, by id."""
+
+    entries: tuple[int, ...] = ()
+    """Pool entries, in the order shown."""
+    facts: tuple[str, ...] = ()
+    """What those entries say."""
+    snippets: tuple[Seq, ...] = ()
+    """Recalled messages, in the order shown."""
+    covered: Seq = NO_SEQ
+    """The last message that the summary covers."""
+
+
+NOTHING_SHOWN = Shown()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A user message and its reply."""
+
+    session: SessionId
+    title: str
+    epoch: int
+    """As it stood when the prompt was composed."""
+    entry: NewMessage
+    reply: NewMessage
+    mode: Mode = Mode.FULL
+    """The memory that the prompt was composed from."""
+    group: bool = False
+    """Whether others took part."""
+    shown: Shown = NOTHING_SHOWN

@@ -74,6 +74,12 @@ async def after(reader: Reader, session: SessionId, *, seq: Seq, limit: int) -> 
     return [message_of(row) for row in await reader.rows(_AFTER, (session, seq, limit))]
 
 
+async def exchange(reader: Reader, session: SessionId, *, seq: Seq) -> list[Message]:
+    """The message in row `seq` and the one behind it; empty when it is not there."""
+    found = await after(reader, session, seq=Seq(seq - 1), limit=2)
+    return found if found and found[0].seq == seq else []
+
+
 async def last_seq(reader: Reader, session: SessionId) -> Seq:
     """Row number of the session's newest message; `NO_SEQ` without one."""
     row = await reader.row(_LAST, (session,))

@@ -10,9 +10,9 @@ from memory.facts import Owner
 from memory.values import Seq, SessionId
 
 _NUMBER = "(SELECT number FROM sessions WHERE id = ?1)"
-_MARK = f"INSERT INTO to_distil (session, seq) VALUES ({_NUMBER}, ?2)"  # noqa: S608
+_MARK = f"INSERT INTO to_distil (session, seq, in_group) VALUES ({_NUMBER}, ?2, ?3)"  # noqa: S608
 _MARKS = f"""
-SELECT number, seq, attempts FROM to_distil WHERE session = {_NUMBER} AND seq IS NOT NULL
+SELECT number, seq, in_group, attempts FROM to_distil WHERE session = {_NUMBER} AND seq IS NOT NULL
 ORDER BY number LIMIT ?2
 """  # noqa: S608
 _DONE = "DELETE FROM to_distil WHERE number = ?"
@@ -40,6 +40,7 @@ SELECT coalesce((SELECT paused FROM pool_sessions WHERE session = {_NUMBER}), 0)
     coalesce((SELECT lost_turns FROM pool_sessions WHERE session = {_NUMBER}), 0) AS lost_turns,
     (SELECT count(*) FROM to_distil WHERE session = {_NUMBER}) AS waiting
 """  # noqa: S608
+_ALL_LOST = "SELECT coalesce(sum(lost_turns), 0) AS turns FROM pool_sessions"
 _FORGET = f"DELETE FROM to_distil WHERE session = {_NUMBER}"  # noqa: S608
 _COUNT_TURN = f"""
 INSERT INTO pool_upkeep (session, person, turns) VALUES ({_NUMBER}, ?2, 1)
@@ -62,6 +63,8 @@ class Mark:
     number: int
     seq: Seq
     """Of the user's message."""
+    group: bool
+    """Whether others took part."""
     attempts: int
     """How often it failed."""
 
@@ -87,15 +90,20 @@ class Upkeep:
     """Unusable answers in a row."""
 
 
-async def mark(unit: Unit, session: SessionId, *, seq: Seq | None) -> int:
+async def mark(unit: Unit, session: SessionId, *, seq: Seq | None, group: bool = False) -> int:
     """Note a turn that is to be distilled; the mark's number. Without `seq` it is in memory only."""
-    return await unit.insert(_MARK, (session, seq))
+    return await unit.insert(_MARK, (session, seq, group))
 
 
 async def marks(reader: Reader, session: SessionId, *, limit: int) -> list[Mark]:
     """Turns of the archive that are to be distilled, oldest first."""
     return [
-        Mark(number=row["number"], seq=Seq(row["seq"]), attempts=row["attempts"])
+        Mark(
+            number=row["number"],
+            seq=Seq(row["seq"]),
+            group=bool(row["in_group"]),
+            attempts=row["attempts"],
+        )
         for row in await reader.rows(_MARKS, (session, limit))
     ]
 
@@ -138,6 +146,12 @@ async def state(reader: Reader, session: SessionId) -> PoolState:
     return PoolState(
         paused=bool(row["paused"]), lost_turns=row["lost_turns"], waiting=row["waiting"]
     )
+
+
+async def lost_turns(reader: Reader) -> int:
+    """How many turns of all sessions were lost."""
+    [row] = await reader.rows(_ALL_LOST)
+    return int(row["turns"])
 
 
 async def forget(unit: Unit, session: SessionId) -> None:

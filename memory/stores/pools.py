@@ -29,6 +29,7 @@ SELECT coalesce(CASE scope WHEN 'person' THEN person END, '') AS owner, count(*)
 FROM pool_entries WHERE session = {_NUMBER} AND pool = 'short' AND superseded_by IS NULL
 GROUP BY owner ORDER BY min(id)
 """  # noqa: S608
+_COUNT = f"SELECT count(*) AS entries FROM pool_entries WHERE session = {_NUMBER} AND pool = ?2"  # noqa: S608
 _ADD = f"""
 INSERT INTO pool_entries (session, pool, tag, scope, content, person, name, said_at_ns)
 VALUES ({_NUMBER}, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
@@ -104,6 +105,12 @@ async def short_counts(reader: Reader, session: SessionId) -> list[Count]:
         Count(owner=PersonId(row["owner"]) if row["owner"] else None, entries=row["entries"])
         for row in await reader.rows(_COUNTS, (session,))
     ]
+
+
+async def count(reader: Reader, session: SessionId, pool: Pool) -> int:
+    """How many entries a pool holds, superseded ones included."""
+    [row] = await reader.rows(_COUNT, (session, pool))
+    return int(row["entries"])
 
 
 async def batch(reader: Reader, session: SessionId, owner: Owner, *, limit: int) -> list[Entry]:

@@ -1,9 +1,9 @@
 """The table `sessions`: which conversations there are."""
 
 from memory.database import Reader, Row, Unit
-from memory.values import Seq, Session, SessionId
+from memory.values import NO_SEQ, Mode, Seq, Session, SessionId
 
-_COLUMNS = "id, title, epoch, start_seq, window_seq, created_at_ns, active_at_ns"
+_COLUMNS = "id, title, epoch, start_seq, window_seq, created_at_ns, active_at_ns, mode"
 _FIND = f"SELECT {_COLUMNS} FROM sessions WHERE id = ?"  # noqa: S608 - a constant
 _LIST = f"SELECT {_COLUMNS} FROM sessions ORDER BY active_at_ns DESC, number DESC"  # noqa: S608
 _IDLE = """
@@ -24,6 +24,11 @@ _NEW_WINDOW = """
 UPDATE sessions SET window_seq = 1 + coalesce(
     (SELECT max(seq) FROM messages WHERE session = sessions.number), 0) WHERE id = ?
 """
+_CHOOSE = """
+INSERT INTO sessions (id, title, created_at_ns, active_at_ns, mode) VALUES (?1, '', ?2, ?2, ?3)
+ON CONFLICT (id) DO UPDATE SET mode = excluded.mode
+"""
+_CHOSEN = "SELECT id, mode FROM sessions WHERE mode IS NOT NULL"
 _RENAME = "UPDATE sessions SET id = ?2 WHERE id = ?1"
 _REMOVE = "DELETE FROM sessions WHERE id = ?"
 
@@ -37,6 +42,7 @@ def _session(row: Row) -> Session:
         window_seq=Seq(row["window_seq"]),
         created_at_ns=row["created_at_ns"],
         active_at_ns=row["active_at_ns"],
+        mode=Mode(row["mode"]) if row["mode"] else None,
     )
 
 
@@ -44,6 +50,19 @@ async def find(reader: Reader, session: SessionId) -> Session | None:
     """The session, or None while nothing was ever stored for it."""
     row = await reader.row(_FIND, (session,))
     return _session(row) if row else None
+
+
+def unknown(session: SessionId) -> Session:
+    """A session for which nothing was ever stored."""
+    return Session(
+        id=session,
+        title="",
+        epoch=0,
+        start_seq=NO_SEQ,
+        window_seq=NO_SEQ,
+        created_at_ns=0,
+        active_at_ns=0,
+    )
 
 
 async def every(reader: Reader) -> list[Session]:
@@ -73,6 +92,16 @@ async def bump_epoch(unit: Unit, session: SessionId, *, now_ns: int) -> None:
 async def begin_window(unit: Unit, session: SessionId) -> None:
     """Let the window start behind the last message; nothing is deleted."""
     await unit.execute(_NEW_WINDOW, (session,))
+
+
+async def choose_mode(unit: Unit, session: SessionId, mode: Mode | None, *, now_ns: int) -> None:
+    """Let the session use this memory; None: what the configuration says for the place."""
+    await unit.execute(_CHOOSE, (session, now_ns, mode))
+
+
+async def chosen_modes(reader: Reader) -> dict[SessionId, Mode]:
+    """Every memory that an admin chose."""
+    return {SessionId(row["id"]): Mode(row["mode"]) for row in await reader.rows(_CHOSEN)}
 
 
 async def rename(unit: Unit, old: SessionId, new: SessionId) -> bool:

@@ -8,13 +8,13 @@ from adapters.gate import Gate
 from bot.jobs import PARALLEL, SUMMARISE, SWEEP, all_jobs, follow_wanted, summarise_due
 from bot.scheduler import unwatched
 from memory.database import open_database
-from memory.engine import Turn, open_engine
+from memory.engine import open_engine
 from memory.errors import ModelUnreachable, StoreError
 from memory.ports import ChatRequest, Models, Priority
 from memory.settings import MemorySettings
 from memory.summary import Current, Summary, to_json
 from memory.summary_run import Ended, SummaryRun
-from memory.values import NewMessage, Role, SessionId
+from memory.values import NewMessage, Role, SessionId, Turn
 from tests.fakes import FakeChatModel, FakeClock
 
 SESSIONS = 200

@@ -1,7 +1,7 @@
 import pytest
 
 from memory.database import open_database
-from memory.engine import Turn, open_engine
+from memory.engine import open_engine
 from memory.errors import SessionMoved
 from memory.ports import Models
 from memory.resetting import Fate
@@ -9,7 +9,7 @@ from memory.settings import MemorySettings
 from memory.stores import summaries
 from memory.stores.summaries import Cursor
 from memory.summary import Summary
-from memory.values import NewMessage, PersonId, Role, Seq, SessionId, Speaker
+from memory.values import NewMessage, PersonId, Role, Seq, SessionId, Speaker, Turn
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
 
 ANN = SessionId("tg-1-7")

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.database import open_database
-from memory.engine import Turn, open_engine
+from memory.engine import open_engine
 from memory.ports import ModelLimits, Models
 from memory.settings import MemorySettings
 from memory.summary import Current, Summary, read_summary, to_json
 from memory.summary_run import Ended
-from memory.values import NewMessage, Role, SessionId
+from memory.values import NewMessage, Role, SessionId, Turn
 from tests.fakes import FakeChatModel, FakeClock
 
 SESSION = SessionId("cli-me")

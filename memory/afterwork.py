@@ -1,0 +1,87 @@
+"""What is done for a session after its reply was sent: distil, refine, embed, in this order."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import structlog
+
+from memory.database import Database
+from memory.modes.interface import MemoryMode
+from memory.passes.embed_pools import embed_pools
+from memory.passes.refine import Refined, Refiner
+from memory.ports import Models
+from memory.settings import PoolSettings
+from memory.stores import distilling
+from memory.values import SessionId
+
+log = structlog.get_logger()
+
+MOST_BATCHES = 5
+"""Batches refined in one go for one session, so that others get their turn."""
+
+
+class Afterwork:
+    """The sessions that have something left to do, and the doing of it."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        modes: Sequence[MemoryMode],
+        models: Models,
+        settings: PoolSettings,
+    ) -> None:
+        self._database = database
+        self._modes = modes
+        self._refiner = Refiner(database=database, model=models.extract, settings=settings)
+        self._embedder = models.embed
+        self._wanted: OrderedDict[SessionId, None] = OrderedDict()
+        self._asked = asyncio.Event()
+
+    async def resume(self) -> int:
+        """Want what an earlier process left, and count what it lost; how many turns that is.
+
+        Raises:
+            StoreError: the database could not do it.
+        """
+        async with self._database.unit() as unit:
+            lost = await distilling.count_lost(unit)
+            waiting = await distilling.waiting(unit)
+        for session in waiting:
+            self.want(session)
+        if lost:
+            log.warning("turns.lost", turns=lost)
+        return lost
+
+    def want(self, session: SessionId) -> None:
+        """Ask for a session's work to be done; asking twice is asking once."""
+        self._wanted[session] = None
+        self._asked.set()
+
+    def wanted(self) -> SessionId | None:
+        """Take the session that was asked for first; None when there is none."""
+        return self._wanted.popitem(last=False)[0] if self._wanted else None
+
+    async def next_wanted(self) -> SessionId:
+        """The same, as soon as there is one."""
+        while (session := self.wanted()) is None:
+            self._asked.clear()
+            await self._asked.wait()
+        return session
+
+    async def do(self, session: SessionId, *, idle: bool = False) -> None:
+        """Do all that is left for a session; `idle`: nobody has written for the time set.
+
+        Raises:
+            ModelError: a model could not be asked; what is left waits for another try.
+            StoreError: the database could not do it.
+        """
+        for mode in self._modes:
+            await mode.afterwards(session)
+        for _ in range(MOST_BATCHES):
+            outcome = await self._refiner.run(session, idle=idle)
+            if outcome not in {Refined.STORED, Refined.DROPPED}:
+                break
+        if self._embedder is not None:
+            await embed_pools(self._database, self._embedder, session)

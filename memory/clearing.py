@@ -1,0 +1,165 @@
+"""Resets, switches of the mode, removals: what they clear, what they keep, what comes over.
+
+Each is one transaction that also moves the session's epoch, so that no turn or pass that was under
+way can bring anything back.
+"""
+
+from dataclasses import dataclass
+
+from memory import resetting
+from memory.database import Database, Reader, Unit
+from memory.facts import CONTENT_CHARS, NewEntry, Pool, Scope, Tag
+from memory.likeness import first_like
+from memory.modes.choice import ModeChoice
+from memory.ports import Clock
+from memory.resetting import ResetReport
+from memory.stores import archive, pools, sessions, summaries
+from memory.text import clip, one_line
+from memory.values import Mode, SessionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holdings:
+    """What is stored of a session, in numbers."""
+
+    messages: int = 0
+    short: int = 0
+    long: int = 0
+    summary: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleared:
+    """What a switch did."""
+
+    cleared: Holdings
+    kept: Holdings
+    seeded: int = 0
+    """Decisions that were taken over into the long pool."""
+
+
+class Clearing:
+    """Clears what a session holds."""
+
+    def __init__(self, *, database: Database, modes: ModeChoice, clock: Clock) -> None:
+        self._database = database
+        self._modes = modes
+        self._clock = clock
+
+    async def holdings(self, session: SessionId) -> Holdings:
+        """What is stored of a session."""
+        async with self._database.reading() as reader:
+            return await _holdings(reader, session)
+
+    async def reset(self, session: SessionId, *, everything: bool = False) -> ResetReport:
+        """Clear window, vectors, archive and short pool; summary and long pool only if asked.
+
+        Raises:
+            StoreError: nothing was cleared.
+        """
+        async with self._database.unit() as unit:
+            for mode in self._modes.every:
+                await mode.reset(unit, session)
+            return await resetting.reset(
+                unit, session, everything=everything, now_ns=self._clock.now_ns()
+            )
+
+    async def switch(
+        self, session: SessionId, mode: Mode, *, purge: bool = False, seed: bool = False
+    ) -> Cleared:
+        """Let a session use another memory.
+
+        Args:
+            session: whose.
+            mode: the new one.
+            purge: clear what the new mode does not use: for `pools` all messages and the summary,
+                for `window` both pools. Otherwise it stays, unused, until it is reset.
+            seed: take what the summary holds as decided over into the long pool first.
+
+        Raises:
+            StoreError: nothing was changed.
+        """
+        async with self._database.unit() as unit:
+            before = await _holdings(unit, session)
+            await self._begin(unit, session)
+            await sessions.choose_mode(unit, session, mode, now_ns=self._clock.now_ns())
+            seeded = await self._seed(unit, session) if seed else 0
+            if purge and mode is Mode.POOLS:
+                await archive.clear(unit, session)
+                await summaries.clear(unit, session)
+            if purge and mode is Mode.WINDOW:
+                await pools.clear(unit, session, Pool.SHORT)
+                await pools.clear(unit, session, Pool.LONG)
+            after = await _holdings(unit, session)
+        self._modes.chose(session, mode)
+        if purge:
+            await self._database.erase_traces()
+        return Cleared(cleared=_difference(before, after), kept=after, seeded=seeded)
+
+    async def remove(self, session: SessionId) -> bool:
+        """Delete a session with everything of it; whether there was one.
+
+        Raises:
+            StoreError: nothing was deleted.
+        """
+        async with self._database.unit() as unit:
+            for mode in self._modes.every:
+                await mode.reset(unit, session)
+            removed = await sessions.remove(unit, session)
+        self._modes.chose(session, None)
+        return removed
+
+    async def sweep_temporary(self, *, idle_s: float) -> int:
+        """Remove `temp-` sessions that have been idle for so long; how many."""
+        before_ns = self._clock.now_ns() - int(idle_s * 1_000_000_000)
+        async with self._database.unit() as unit:
+            idle = await sessions.idle_temporary(unit, before_ns=before_ns)
+            for session in idle:
+                await sessions.remove(unit, session)
+        return len(idle)
+
+    async def _begin(self, unit: Unit, session: SessionId) -> None:
+        await sessions.bump_epoch(unit, session, now_ns=self._clock.now_ns())
+        for mode in self._modes.every:
+            await mode.reset(unit, session)
+
+    async def _seed(self, unit: Unit, session: SessionId) -> int:
+        """Take the decisions of the summary over; how many were new."""
+        stored = await summaries.current(unit, session)
+        known = [one.content for one in await pools.every(unit, session)]
+        seeded = 0
+        for decision in stored.summary.key_decisions:
+            content = clip(one_line(decision), CONTENT_CHARS)
+            if not content or first_like(content, known) is not None:
+                continue
+            known.append(content)
+            seeded += 1
+            entry = NewEntry(
+                content=content,
+                pool=Pool.LONG,
+                tag=Tag.IMPORTED,
+                scope=Scope.GROUP,
+                said_at_ns=self._clock.now_ns(),
+            )
+            await pools.add(unit, session, entry)
+        return seeded
+
+
+async def _holdings(reader: Reader, session: SessionId) -> Holdings:
+    entries = await pools.every(reader, session)
+    summary = await summaries.current(reader, session)
+    return Holdings(
+        messages=await archive.count(reader, session),
+        short=sum(one.pool is Pool.SHORT for one in entries),
+        long=sum(one.pool is Pool.LONG for one in entries),
+        summary=bool(summary.summary),
+    )
+
+
+def _difference(before: Holdings, after: Holdings) -> Holdings:
+    return Holdings(
+        messages=before.messages - after.messages,
+        short=before.short - after.short,
+        long=before.long - after.long,
+        summary=before.summary and not after.summary,
+    )

@@ -1,0 +1,1 @@
+"""The three memories that a session can use: full, window, pools."""

@@ -1,0 +1,106 @@
+"""Mode `full`: the window, the summary, recall and the pools together; the transcript is kept."""
+
+from dataclasses import replace
+
+from memory.database import Database, Unit
+from memory.errors import ModelError
+from memory.facts import Source, SourceKind
+from memory.modes.interface import Gathered
+from memory.modes.window import WindowMode
+from memory.passes.deconstruct import Deconstructor, Exchange, worth_distilling
+from memory.pool_slot import PoolSlot
+from memory.prompt import Prompt
+from memory.stores import archive, distilling, sessions
+from memory.values import NewMessage, Role, Session, SessionId, Turn
+
+MARKS_AT_ONCE = 50
+"""Turns distilled in one go; more take another."""
+MOST_ATTEMPTS = 5
+"""Failures after which a turn is given up: its text is in the archive, where recall finds it."""
+TEMPORARY = "temp-"
+"""Sessions of this kind are swept soon: nothing is distilled."""
+
+
+class FullMode:
+    """Everything."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        window: WindowMode,
+        slot: PoolSlot,
+        deconstructor: Deconstructor,
+    ) -> None:
+        self._database = database
+        self._window = window
+        self._slot = slot
+        self._deconstructor = deconstructor
+
+    async def gather(self, session: Session, entry: NewMessage) -> Gathered:
+        """Window and summary, with a fixed number of facts."""
+        gathered = await self._window.gather(session, entry)
+        facts = await self._slot.gather(session.id, entry)
+        shown = replace(facts.shown, covered=gathered.shown.covered)
+        slots = replace(gathered.slots, pool=facts.lines)
+        return replace(gathered, slots=slots, shown=shown)
+
+    def composed(self, session: Session, gathered: Gathered, prompt: Prompt) -> None:
+        """Ask for a summary at once where a message is in neither window nor summary."""
+        self._window.composed(session, gathered, prompt)
+
+    async def keep(self, unit: Unit, number: int, turn: Turn) -> int | None:
+        """Archive both messages, with a mark that they are to be distilled."""
+        [seq, _] = await archive.append(unit, number, (turn.entry, turn.reply))
+        if (
+            turn.entry.speaker is None
+            or turn.session.startswith(TEMPORARY)
+            or not worth_distilling(turn.entry.text)
+            or (await distilling.state(unit, turn.session)).paused
+        ):
+            return None
+        return await distilling.mark(unit, turn.session, seq=seq, group=turn.group)
+
+    def settled(self, turn: Turn, mark: int | None) -> None:
+        """Nothing is kept in memory: the mark and the archive are enough."""
+
+    async def afterwards(self, session: SessionId) -> None:
+        """Distil what is marked, oldest first; one that fails stays and is tried again."""
+        async with self._database.reading() as reader:
+            marks = await distilling.marks(reader, session, limit=MARKS_AT_ONCE)
+        for mark in marks:
+            exchange = await self._exchange(session, mark)
+            if exchange is None or mark.attempts >= MOST_ATTEMPTS:
+                async with self._database.unit() as unit:
+                    await distilling.done(unit, mark.number)
+                continue
+            try:
+                await self._deconstructor.run(exchange, mark=mark.number, attempt=mark.attempts)
+            except ModelError:
+                async with self._database.unit() as unit:
+                    await distilling.failed(unit, mark.number)
+                raise
+
+    async def _exchange(self, session: SessionId, mark: distilling.Mark) -> Exchange | None:
+        """The turn as the archive holds it; None when it is not there any more."""
+        async with self._database.reading() as reader:
+            standing = await sessions.find(reader, session)
+            found = await archive.exchange(reader, session, seq=mark.seq)
+        if standing is None or not found or found[0].speaker is None:
+            return None
+        entry = found[0]
+        reply = found[1].text if len(found) > 1 and found[1].role is Role.ASSISTANT else ""
+        return Exchange(
+            session=session,
+            epoch=standing.epoch,
+            speaker=found[0].speaker,
+            text=entry.text,
+            reply=reply,
+            said_at_ns=entry.sent_at_ns,
+            source=Source(kind=SourceKind.MESSAGE, id=str(entry.seq)),
+            group=mark.group,
+        )
+
+    async def reset(self, unit: Unit, session: SessionId) -> None:
+        """Take the marks away."""
+        await distilling.forget(unit, session)

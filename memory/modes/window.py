@@ -1,0 +1,71 @@
+"""Mode `window` (seed 1 alone): the last messages word for word, and the summary of older ones."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memory.database import Database, Unit
+from memory.modes.interface import Gathered
+from memory.prompt import Prompt, Slots
+from memory.rolling import RollingSummary
+from memory.stores import archive
+from memory.values import (
+    NO_SEQ,
+    NOTHING_SHOWN,
+    Message,
+    NewMessage,
+    Seq,
+    Session,
+    SessionId,
+    Turn,
+)
+
+
+class WindowMode:
+    """Recent messages and the rolling summary; nothing is distilled."""
+
+    def __init__(
+        self, *, database: Database, summaries: RollingSummary, window_messages: int
+    ) -> None:
+        self._database = database
+        self._summaries = summaries
+        self._usual = window_messages
+
+    async def gather(self, session: Session, entry: NewMessage) -> Gathered:
+        """The window, stretched over what is not summarised yet, and the summary."""
+        async with self._database.reading() as reader:
+            stored = await self._summaries.stored(reader, session.id)
+            covered = stored.cursor.seq if stored.cursor else NO_SEQ
+            size = await self._summaries.window_size(reader, session, covered, self._usual)
+            window = await archive.latest(
+                reader, session.id, from_seq=session.window_seq, limit=size
+            )
+        slots = Slots(summary=await self._summaries.slot(stored.summary, entry.text))
+        return Gathered(
+            window=tuple(window), slots=slots, shown=replace(NOTHING_SHOWN, covered=covered)
+        )
+
+    def composed(self, session: Session, gathered: Gathered, prompt: Prompt) -> None:
+        """Ask for a summary at once where a message is in neither window nor summary."""
+        if _leaves(gathered.window, self._usual, prompt.window_from, gathered.shown.covered):
+            self._summaries.want(session.id)
+
+    async def keep(self, unit: Unit, number: int, turn: Turn) -> int | None:
+        """Archive both messages."""
+        await archive.append(unit, number, (turn.entry, turn.reply))
+        return None
+
+    def settled(self, turn: Turn, mark: int | None) -> None:
+        """Nothing is left to do."""
+
+    async def afterwards(self, session: SessionId) -> None:
+        """Nothing is left to do."""
+
+    async def reset(self, unit: Unit, session: SessionId) -> None:
+        """Nothing is kept in memory."""
+
+
+def _leaves(window: Sequence[Message], usual: int, shown_from: Seq | None, covered: Seq) -> bool:
+    """Whether an unsummarised message is outside the usual window, or outside the prompt."""
+    inside = [message.seq for message in window[-usual:]]
+    first = max(inside[0], shown_from or inside[-1] + 1) if inside else NO_SEQ
+    return any(covered < message.seq < first for message in window)

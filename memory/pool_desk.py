@@ -1,0 +1,152 @@
+"""The pools as people use them: look, search, add, change, delete, pause.
+
+A person sees what a reply to them may show: their own facts of this session and the group's. An
+operator sees the session whole.
+"""
+
+from dataclasses import dataclass, replace
+
+from memory.database import Database, Reader
+from memory.distillate import cleaned
+from memory.errors import EntryInvalid
+from memory.facts import Entry, NewEntry, Pool, Scope, Tag
+from memory.pool_ranking import Question, ranked, visible
+from memory.ports import Clock
+from memory.stores import distilling, pools, sessions
+from memory.stores.distilling import PoolState
+from memory.values import SessionId, Speaker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewer:
+    """Who looks at a session's pools."""
+
+    session: SessionId
+    speaker: Speaker | None = None
+    """None: the operator, who sees all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryView:
+    """An entry with what it superseded."""
+
+    entry: Entry
+    before: tuple[Entry, ...] = ()
+    """What it took the place of, the newest first."""
+
+
+class PoolDesk:
+    """People's door to the pools."""
+
+    def __init__(self, *, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def entries(self, viewer: Viewer, *, history: bool = False) -> list[Entry]:
+        """What the viewer may see, oldest first; superseded ones only with `history`."""
+        async with self._database.reading() as reader:
+            seen = await _seen(reader, viewer)
+        return [one for one in seen if history or one.live]
+
+    async def show(self, viewer: Viewer, entry: int) -> EntryView | None:
+        """One entry with its history; None when there is none that the viewer may see."""
+        async with self._database.reading() as reader:
+            seen = {one.id: one for one in await _seen(reader, viewer)}
+        if entry not in seen:
+            return None
+        before, current = [], entry
+        while (old := _newest_before(seen, current)) is not None:
+            before.append(old)
+            current = old.id
+        return EntryView(entry=seen[entry], before=tuple(before))
+
+    async def search(self, viewer: Viewer, query: str, *, limit: int = 10) -> list[Entry]:
+        """Entries that have a word of the query, best first."""
+        async with self._database.reading() as reader:
+            seen = await _seen(reader, viewer)
+        found = ranked(seen, Question(text=query))
+        return [one.entry for one in found if one.score > 0][:limit]
+
+    async def add(self, viewer: Viewer, text: str) -> Entry:
+        """Put a fact into the long pool: about the speaker, or of an operator, the conversation.
+
+        Raises:
+            EntryInvalid: the text says nothing, or is too long.
+            StoreError: nothing was stored.
+        """
+        content = _content(text)
+        now_ns = self._clock.now_ns()
+        entry = NewEntry(
+            content=content,
+            pool=Pool.LONG,
+            tag=Tag.FACT,
+            scope=Scope.PERSON if viewer.speaker else Scope.GROUP,
+            speaker=viewer.speaker,
+            said_at_ns=now_ns,
+        )
+        async with self._database.unit() as unit:
+            await sessions.touch(unit, viewer.session, title="", now_ns=now_ns)
+            number = await pools.add(unit, viewer.session, entry)
+            found = await pools.find(unit, viewer.session, number)
+        if found is None:
+            raise EntryInvalid("the fact could not be read back")
+        return found
+
+    async def edit(self, viewer: Viewer, entry: int, text: str) -> Entry | None:
+        """Change what an entry says; as it is now, None when the viewer may not see it.
+
+        Raises:
+            EntryInvalid: the text says nothing, or is too long.
+            StoreError: nothing was changed.
+        """
+        content = _content(text)
+        async with self._database.unit() as unit:
+            found = {one.id: one for one in await _seen(unit, viewer)}.get(entry)
+            if found is not None:
+                await pools.edit(unit, viewer.session, entry, content)
+        return None if found is None else replace(found, content=content)
+
+    async def delete(self, viewer: Viewer, entry: int) -> bool:
+        """Delete an entry with its history; whether there was one that the viewer may see.
+
+        Raises:
+            StoreError: nothing was deleted.
+        """
+        async with self._database.unit() as unit:
+            if entry not in {one.id for one in await _seen(unit, viewer)}:
+                return False
+            return await pools.remove_one(unit, viewer.session, entry)
+
+    async def pause(self, session: SessionId, *, paused: bool) -> None:
+        """Stop or resume writing to a session's pools; what is there stays and is shown."""
+        now_ns = self._clock.now_ns()
+        async with self._database.unit() as unit:
+            await sessions.touch(unit, session, title="", now_ns=now_ns)
+            await distilling.pause(unit, session, paused=paused)
+
+    async def state(self, session: SessionId) -> PoolState:
+        """Whether the pools are paused, what waits, and what was lost."""
+        async with self._database.reading() as reader:
+            return await distilling.state(reader, session)
+
+    async def lost_turns(self) -> int:
+        """Turns of all sessions that were lost before they were distilled (pools mode)."""
+        async with self._database.reading() as reader:
+            return await distilling.lost_turns(reader)
+
+
+async def _seen(reader: Reader, viewer: Viewer) -> list[Entry]:
+    entries = await pools.every(reader, viewer.session)
+    return visible(entries, viewer.speaker.person) if viewer.speaker else entries
+
+
+def _newest_before(seen: dict[int, Entry], entry: int) -> Entry | None:
+    older = [one for one in seen.values() if one.superseded_by == entry]
+    return max(older, key=lambda one: (one.said_at_ns, one.id), default=None)
+
+
+def _content(text: str) -> str:
+    content = cleaned(text)
+    if content is None:
+        raise EntryInvalid("a fact needs a few words")
+    return content
