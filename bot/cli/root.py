@@ -1,5 +1,7 @@
 """The verbs of `kith`, put together."""
 
+import sys
+
 import typer
 
 from bot.cli.chat import chat
@@ -8,6 +10,7 @@ from bot.cli.model import model
 from bot.cli.run import serve_platforms
 from bot.cli.setup import init, version
 from bot.cli.status import status
+from bot.logs import configure
 
 app = typer.Typer(
     help="A chat bot for Discord and Telegram that remembers the people it talks with.",
@@ -16,6 +19,14 @@ app = typer.Typer(
     # Local variables hold what people said.
     pretty_exceptions_show_locals=False,
 )
+
+
+@app.callback()
+def everywhere() -> None:
+    """Keep the log off standard output, whatever the verb."""
+    configure(level="warning", stream=sys.stderr)
+
+
 app.command()(chat)
 app.command()(init)
 app.command("run")(serve_platforms)
