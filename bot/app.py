@@ -8,21 +8,28 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
+from datetime import tzinfo
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
+from random import Random
 
 from bot.access import Access
 from bot.answers import Answers
 from bot.audit import Audit
 from bot.commands.admin import AdminCommands
 from bot.commands.registry import Commands
+from bot.commands.summary import SummaryCommand
 from bot.commands.talk import TalkCommands
 from bot.config import Loaded
+from bot.control import Verb
 from bot.datadir import DATABASE, owned
 from bot.delivery import Delivery, open_delivery
 from bot.doorkeeper import Doorkeeper
 from bot.intake import InboxIntake
+from bot.job_log import JobLog
+from bot.job_verbs import job_verbs
+from bot.jobs import all_jobs, follow_wanted
 from bot.logs import RecentTroubles
 from bot.platforms import AdapterOptions, access_settings, open_adapter, tokens_needed
 from bot.ports import (
@@ -35,8 +42,9 @@ from bot.ports import (
     Reply,
 )
 from bot.router import Router, open_router
+from bot.scheduler import Scheduler
 from bot.sender import Sender
-from bot.service import Service
+from bot.service import Chore, Service
 from bot.status_board import StatusBoard
 from bot.supervisor import Standings, Supervisor
 from bot.turns import Ask, TurnEngine
@@ -79,6 +87,7 @@ class App:
     watch: Watch
     models: Models
     clock: Clock
+    zone: tzinfo | None
 
     @cached_property
     def board(self) -> StatusBoard:
@@ -98,8 +107,19 @@ class App:
         talk = TalkCommands(engine=self.engine, turns=self.turns, status=self.board.status)
         audit = Audit(self.database, self.clock)
         admin = AdminCommands(engine=self.engine, record=audit.record)
+        summary = SummaryCommand(self.engine.summaries, zone=self.zone)
         place = Doorkeeper(self.access, self.delivery.moves).place
-        return Commands((*talk.table(), *admin.table()), place=place)
+        return Commands((*talk.table(), *summary.table(), *admin.table()), place=place)
+
+    @cached_property
+    def scheduler(self) -> Scheduler:
+        """The jobs, over these parts."""
+        return Scheduler(
+            all_jobs(self.engine, zone=self.zone),
+            job_log=JobLog(self.database),
+            clock=self.clock,
+            random=Random(),  # noqa: S311 - spreads starts, guards nothing
+        )
 
 
 OpenModels = Callable[[], AbstractAsyncContextManager[Models]]
@@ -144,6 +164,7 @@ async def open_app(
             watch=watch or Watch(standings=Standings((), clock), troubles=RecentTroubles(clock)),
             models=models,
             clock=clock,
+            zone=loaded.zone,
         )
 
 
@@ -195,7 +216,8 @@ async def open_service(
             sender=_sender(app, adapters),
             supervisor=Supervisor(tuple(adapters.values()), standings, clock=clock),
             standings=standings,
-            verbs={"status": lambda _: _as_json(app.board)},
+            verbs=_verbs(app),
+            chores=_chores(app),
             drain_s=loaded.config.limits.drain_s,
         )
 
@@ -217,6 +239,17 @@ def _intake(loaded: Loaded, app: App, adapters: Mapping[Platform, ChatAdapter]) 
         clock=app.clock,
         settings=loaded.config.limits,
     )
+
+
+def _verbs(app: App) -> Mapping[str, Verb]:
+    return {"status": lambda _: _as_json(app.board), **job_verbs(app.scheduler, app.clock)}
+
+
+def _chores(app: App) -> Mapping[str, Chore]:
+    return {
+        "scheduler": app.scheduler.run,
+        "summaries": lambda: follow_wanted(app.engine.summaries),
+    }
 
 
 def _sender(app: App, adapters: Mapping[Platform, ChatAdapter]) -> Sender:

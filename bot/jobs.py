@@ -1,9 +1,9 @@
 """What is done now and then: which jobs there are, and what each does."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Coroutine, Iterator
 from datetime import tzinfo
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import structlog
 
@@ -16,7 +16,11 @@ from memory.values import SessionId
 
 log = structlog.get_logger()
 
+T = TypeVar("T")
+
 SUMMARISE, SWEEP = "summarise", "sweep"
+SCHEDULE = {SUMMARISE: "*/15 * * * *", SWEEP: "*/30 * * * *"}
+"""When each job is due (seed 1)."""
 PARALLEL = 4
 """Sessions summarised at once. Calls are bounded at the model anyway; this bounds what is read
 from the database for them, and lets one session's saving go on while another's call waits."""
@@ -53,11 +57,11 @@ def all_jobs(engine: Engine, *, zone: tzinfo | None) -> tuple[Job, ...]:
     return (
         Job(
             name=SUMMARISE,
-            cron=parse_cron("*/15 * * * *", zone),
+            cron=parse_cron(SCHEDULE[SUMMARISE], zone),
             work=summarise,
             jitter_s=20.0,
         ),
-        Job(name=SWEEP, cron=parse_cron("*/30 * * * *", zone), work=sweep, missed=Missed.ONCE),
+        Job(name=SWEEP, cron=parse_cron(SCHEDULE[SWEEP], zone), work=sweep, missed=Missed.ONCE),
     )
 
 
@@ -126,3 +130,23 @@ async def follow_wanted(summaries: Summaries) -> None:
             log.warning("summary.not_saved", session=session, error=type(error).__name__)
         else:
             log.info("summary.refreshed", session=session, ended=run.ended.value, calls=run.calls)
+
+
+async def alongside(work: Awaitable[T], *chores: Coroutine[Any, Any, None]) -> T:
+    """The result of `work`, while the chores run in the background; they end with it.
+
+    Raises:
+        KithError: what `work` raised, as it is.
+    """
+    async with asyncio.TaskGroup() as tasks:
+        running = [tasks.create_task(chore) for chore in chores]
+        try:
+            result: T | KithError = await work
+        except KithError as error:
+            result = error
+        finally:
+            for task in running:
+                task.cancel()
+    if isinstance(result, KithError):
+        raise result
+    return result

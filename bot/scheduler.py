@@ -8,7 +8,8 @@ down is made up for once, or not at all, as the job says.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
 
@@ -17,6 +18,7 @@ import structlog
 from bot.cron import Cron
 from bot.errors import JobBusy, UsageError
 from bot.job_log import JobLog, JobRun, Outcome
+from bot.job_state import JobState, state_of
 from memory.errors import KithError
 from memory.ports import Clock
 
@@ -57,17 +59,6 @@ class Job:
     """Up to this much later, at random: many machines on one model server do not start as one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobState:
-    """A job as it is shown to the operator."""
-
-    name: str
-    expression: str
-    next_at_ns: int
-    last: JobRun | None
-    running: bool
-
-
 def unwatched(_done: int, _total: int) -> None:
     """Nobody watches."""
 
@@ -82,7 +73,8 @@ class Scheduler:
         self._log = job_log
         self._clock = clock
         self._random = random
-        self._running: set[str] = set()
+        self._running: dict[str, tuple[int, int]] = {}
+        self._asked = {job.name: asyncio.Event() for job in jobs}
 
     async def run(self) -> None:
         """Run every job when it is due, until cancelled."""
@@ -98,22 +90,34 @@ class Scheduler:
             UsageError: there is no such job.
             JobBusy: it is running already.
         """
+        return await self._run(self._known(name), report)
+
+    def ask(self, name: str) -> None:
+        """Let a job begin now, in its own task; `states` tells how it goes on.
+
+        Raises:
+            UsageError: there is no such job.
+            JobBusy: it is running already.
+        """
+        if self._known(name).name in self._running:
+            raise JobBusy(f"the job {name!r} is running already")
+        self._asked[name].set()
+
+    def _known(self, name: str) -> Job:
         job = self._jobs.get(name)
         if job is None:
             raise UsageError(f"there is no job {name!r}; jobs are: {', '.join(self._jobs)}")
-        return await self._run(job, report)
+        return job
 
     async def states(self) -> list[JobState]:
         """Every job with its last run and its next."""
         last = await self._log.last_runs()
         now_ns = self._clock.now_ns()
         return [
-            JobState(
-                name=job.name,
-                expression=job.cron.expression,
-                next_at_ns=job.cron.next_after(now_ns),
-                last=last.get(job.name),
+            replace(
+                state_of(job.name, job.cron, last=last.get(job.name), now_ns=now_ns),
                 running=job.name in self._running,
+                steps=self._running.get(job.name, (0, 0)),
             )
             for job in self._jobs.values()
         ]
@@ -122,7 +126,7 @@ class Scheduler:
         due_ns = await self._first_due(job)
         while True:
             late_ns = int(self._random.uniform(0, job.jitter_s) * _NS)
-            await self._sleep_until(due_ns + late_ns)
+            await self._sleep_until(due_ns + late_ns, self._asked[job.name])
             if job.name not in self._running:
                 await self._run(job, unwatched)
             due_ns = job.cron.next_after(self._reference(due_ns))
@@ -145,19 +149,28 @@ class Scheduler:
         now_ns = self._clock.now_ns()
         return due_ns if now_ns < due_ns < now_ns + _SAME_RUN_NS else now_ns
 
-    async def _sleep_until(self, at_ns: int) -> None:
-        while (left_ns := at_ns - self._clock.now_ns()) > 0:  # noqa: ASYNC110 - only time passes here
-            await asyncio.sleep(min(left_ns / _NS, LOOK_S))
+    async def _sleep_until(self, at_ns: int, asked: asyncio.Event) -> None:
+        """Until then by the clock, or until somebody asks."""
+        while (left_ns := at_ns - self._clock.now_ns()) > 0 and not asked.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left_ns / _NS, LOOK_S)):
+                    await asked.wait()
+        asked.clear()
 
     async def _run(self, job: Job, report: Report) -> JobRun:
         """One run: the job boundary. Whatever goes wrong inside is logged, kept and over."""
         if job.name in self._running:
             raise JobBusy(f"the job {job.name!r} is running already")
-        self._running.add(job.name)
+        self._running[job.name] = (0, 0)
+
+        def noted(done: int, total: int) -> None:
+            self._running[job.name] = (done, total)
+            report(done, total)
+
         try:
-            return await self._bounded(job, report)
+            return await self._bounded(job, noted)
         finally:
-            self._running.discard(job.name)
+            del self._running[job.name]
 
     async def _bounded(self, job: Job, report: Report) -> JobRun:
         began_ns, began_s = self._clock.now_ns(), asyncio.get_running_loop().time()

@@ -5,8 +5,8 @@ are sent; what is left stays in the inbox and the outbox for the next process.
 """
 
 import asyncio
-from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,9 @@ from bot.systemd_notify import Notifier
 from memory.errors import KithError
 
 log = structlog.get_logger()
+
+Chore = Callable[[], Coroutine[Any, Any, None]]
+"""Work in the background that never ends by itself."""
 
 FLUSH_S = 5.0
 """For sending what was answered in the drain."""
@@ -41,6 +44,8 @@ class Service:
     standings: Standings
     verbs: Mapping[str, Verb]
     drain_s: float
+    chores: Mapping[str, Chore] = field(default_factory=dict)
+    """What else runs for as long as the service, by name."""
 
 
 async def serve(service: Service, *, stop: asyncio.Event, notifier: Notifier) -> None:
@@ -69,11 +74,15 @@ async def _run_roots(service: Service, stop: asyncio.Event, notifier: Notifier) 
             roots.create_task(_forever("watchdog", notifier.keep_alive())),
             roots.create_task(_announce(service.standings, notifier)),
         ]
+        chores = [
+            roots.create_task(_forever(name, chore())) for name, chore in service.chores.items()
+        ]
         await stop.wait()
         log.info("service.stopping", drain_s=service.drain_s)
         notifier.tell("STOPPING=1")
         service.intake.stop_feeding()
-        feeding.cancel()
+        for task in (feeding, *chores):
+            task.cancel()
         await _drain(service)
         for task in running:
             task.cancel()

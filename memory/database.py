@@ -207,6 +207,30 @@ async def open_database(
 
 
 @asynccontextmanager
+async def open_reader(path: Path) -> AsyncIterator[Reader]:
+    """One view of a file that another process may own; nothing is changed, migrated or made.
+
+    Args:
+        path: absolute.
+
+    Raises:
+        StoreError: there is no such file, or it cannot be read.
+    """
+    with _translated():
+        connection = await aiosqlite.connect(
+            f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None
+        )
+    try:
+        connection.row_factory = sqlite3.Row
+        with _translated():
+            await connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+            await connection.execute("BEGIN")
+        yield Reader(connection)
+    finally:
+        await connection.close()
+
+
+@asynccontextmanager
 async def _connected(path: Path) -> AsyncIterator[aiosqlite.Connection]:
     with _translated():
         connection = await aiosqlite.connect(path, isolation_level=None)

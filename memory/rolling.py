@@ -25,6 +25,8 @@ MOST_PENDING = 1_000
 class SummaryView:
     """A summary, with what people want to know about it."""
 
+    known: bool
+    """Whether there is such a conversation at all."""
     summary: Summary
     covered_until_ns: int | None
     """When the last message that it covers was sent; None when it covers none that is known."""
@@ -111,10 +113,16 @@ class RollingSummary:
     async def view(self, session: SessionId) -> SummaryView:
         """The summary as it is shown to its people."""
         async with self._database.reading() as reader:
-            stored = await summaries.current(reader, session)
-        covers = stored.cursor is not None and stored.cursor.seq != NO_SEQ
-        return SummaryView(
-            summary=stored.summary,
-            covered_until_ns=stored.cursor_sent_at_ns if covers else None,
-            saved_at_ns=stored.saved_at_ns,
-        )
+            return await view_of(reader, session)
+
+
+async def view_of(reader: Reader, session: SessionId) -> SummaryView:
+    """The same, also for who only reads the file."""
+    stored = await summaries.current(reader, session)
+    covers = stored.cursor is not None and stored.cursor.seq != NO_SEQ
+    return SummaryView(
+        known=await summaries.standing(reader, session) is not None,
+        summary=stored.summary,
+        covered_until_ns=stored.cursor_sent_at_ns if covers else None,
+        saved_at_ns=stored.saved_at_ns,
+    )

@@ -12,6 +12,7 @@ from bot.cli.boundary import ExitCode, err, out, run
 from bot.cli.options import ConfigFile, DataDir, loaded
 from bot.cli.provision import Provision
 from bot.config import Loaded
+from bot.jobs import alongside, follow_wanted
 from bot.logs import configure
 from bot.model_choice import open_models
 
@@ -51,9 +52,11 @@ async def _talk(settings: Loaded, session: str) -> bool:
         talk = ConsoleTalk(app, session=session, name=name)
         if interactive:
             out.print(f"[dim]model: {app.models.chat.name}[/dim]")
-            await terminal.converse(talk, console=out, name=name)
+            scheduled, wanted = app.scheduler.run(), follow_wanted(app.engine.summaries)
+            await alongside(terminal.converse(talk, console=out, name=name), scheduled, wanted)
             return True
-        return await pipe.converse(talk, lines=pipe.standard_input(), output=sys.stdout)
+        piped = pipe.converse(talk, lines=pipe.standard_input(), output=sys.stdout)
+        return await alongside(piped, follow_wanted(app.engine.summaries))
 
 
 def _own_name() -> str:

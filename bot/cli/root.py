@@ -6,6 +6,8 @@ import typer
 
 from bot.cli.chat import chat
 from bot.cli.doctor import doctor
+from bot.cli.jobs import jobs
+from bot.cli.memory import memory
 from bot.cli.model import model
 from bot.cli.run import serve_platforms
 from bot.cli.setup import init, version
@@ -34,3 +36,5 @@ app.command()(status)
 app.command()(doctor)
 app.command()(version)
 app.add_typer(model, name="model")
+app.add_typer(jobs, name="jobs")
+app.add_typer(memory, name="memory")

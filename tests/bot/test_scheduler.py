@@ -230,6 +230,25 @@ async def test_a_job_that_runs_cannot_be_run_at_once_as_well(clock):
     assert runs.most_going == 1
 
 
+async def test_a_job_that_is_asked_for_begins_at_once_in_its_own_task_and_stays_on_schedule(clock):
+    runs = Runs(clock, lasts_s=5)
+    jobs = scheduler(clock, job(runs))
+    states = []
+
+    async def ask():
+        await asyncio.sleep(100)
+        jobs.ask("job")
+        await asyncio.sleep(1)
+        states.extend(await jobs.states())
+        with pytest.raises(JobBusy):
+            jobs.ask("job")
+
+    await run_for(jobs, 1_000, ask)
+
+    assert runs.began == [100, 900]
+    assert (states[0].running, states[0].steps) == (True, (1, 2))
+
+
 async def test_a_job_that_is_not_there_is_named_with_those_that_are(clock):
     with pytest.raises(UsageError, match="jobs are: job"):
         await scheduler(clock, job(Runs(clock))).run_now("other")

@@ -1,0 +1,72 @@
+"""`kith memory`: what is remembered, read from the file without changing it."""
+
+import asyncio
+import json
+from datetime import tzinfo
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.boundary import out, run
+from bot.cli.options import ConfigFile, DataDir, Json, loaded
+from bot.datadir import DATABASE
+from bot.errors import UsageError
+from bot.summary_words import local_time, view_told
+from bot.words import Language
+from memory.database import open_reader
+from memory.rolling import SummaryView, view_of
+from memory.summary import as_object
+from memory.values import SessionId
+
+memory = typer.Typer(help="What is remembered.", no_args_is_help=True)
+
+SessionName = Annotated[str, typer.Argument(help="Conversation, as 'kith sessions' shows it.")]
+
+
+@memory.callback()
+def group() -> None:
+    """What is remembered."""
+
+
+@memory.command()
+def summary(
+    session: SessionName,
+    *,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    config: ConfigFile = None,
+) -> None:
+    """Show the summary of a conversation, and how far it reaches."""
+
+    async def work() -> tuple[SummaryView, tzinfo | None]:
+        settings = loaded(config, data_dir)
+        view = await _view(settings.data_dir / DATABASE, SessionId(session))
+        return view, settings.zone
+
+    view, zone = run(work)
+    if as_json:
+        out.print_json(json.dumps(_object(view, zone)), ensure_ascii=False)
+    else:
+        out.print(view_told(view, Language.ENGLISH, zone), markup=False, highlight=False)
+
+
+async def _view(path: Path, session: SessionId) -> SummaryView:
+    if not await asyncio.to_thread(path.exists):
+        raise UsageError(f"nothing is remembered in {path.parent} yet")
+    async with open_reader(path) as reader:
+        view = await view_of(reader, session)
+    if not view.known:
+        raise UsageError(f"there is no conversation {session!r}")
+    return view
+
+
+def _object(view: SummaryView, zone: tzinfo | None) -> dict[str, object]:
+    """The summary as the seeds' JSON with its cursor's time, `YYYY-MM-DD HH:MM:SS`."""
+    covered = view.covered_until_ns
+    return {
+        "summary": as_object(view.summary),
+        "summary_cursor": None if covered is None else local_time(covered, zone),
+        "covered_until_ns": covered,
+        "saved_at_ns": view.saved_at_ns,
+    }
