@@ -131,7 +131,7 @@ async def main() -> None:
     """Measure one model."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default="default")
-    parser.add_argument("--turns", type=int, default=16)
+    parser.add_argument("--turns", type=int, default=9, help="9 see one step of the widest slack")
     parser.add_argument("--threads", type=int, default=default_threads())
     options = parser.parse_args()
     weights, store = find(options.model), Store(models_dir=default_models_dir())
