@@ -7,6 +7,8 @@ known, everything else is passed on at once.
 import re
 from enum import Enum, auto
 
+from bot.leaks import Leak, leak
+
 HIDDEN_TAGS = ("think", "thinking", "summary")
 """Blocks that are never shown: a model's thoughts, and the memory it was given."""
 
@@ -84,6 +86,10 @@ class ReplyCleaner:
             return ""
         if self._held.startswith("<") and not final and self._may_open():
             return None
+        printed = leak(self._held)
+        self._ended = printed is Leak.YES
+        if self._ended or (printed is Leak.MAYBE and not final):
+            return None
         return self._pass_on()
 
     def _line_kind(self, final: bool) -> _Line:
@@ -106,8 +112,9 @@ class ReplyCleaner:
 
     def _pass_on(self) -> str:
         """Everything up to the next line or the next possible tag."""
-        ends = [at for at in (self._held.find("<", 1), self._held.find("\n") + 1) if at > 0]
-        end = min(ends, default=len(self._held))
+        ends = [self._held.find(mark, 1) for mark in ("<", "{", "[")]
+        ends.append(self._held.find("\n") + 1)
+        end = min((at for at in ends if at > 0), default=len(self._held))
         shown, self._held = self._held[:end], self._held[end:]
         self._at_line_start = shown.endswith("\n")
         self._shown_any = True

@@ -19,6 +19,12 @@ CASES = {
     "upper case": ("<THINK>x</Think>Yes", "Yes"),
     "other tags stay": ("Use <b>bold</b> and a<b.", "Use <b>bold</b> and a<b."),
     "a leaked summary goes": ('Sure.<summary>{"a": 1}</summary>', "Sure."),
+    "a leaked summary in brackets cuts the reply": ("Sure. [Summary]{}[/summary] x", "Sure."),
+    "a summary's JSON cuts the reply": ('好的。\n{\n  "key_decisions": []}', "好的。"),
+    "a printed heading cuts the reply": ("Yes.\n## Prior summary\n{}", "Yes."),
+    "nothing but printed memory is nothing": ('{"past_discussions": [', ""),
+    "other JSON stays": ('Use {"key": 1} or {} or [1].', 'Use {"key": 1} or {} or [1].'),
+    "other headings stay": ("# Notes\n## Prior work\n#", "# Notes\n## Prior work\n#"),
     "an imitated metadata line goes": ("[2026-11-30 18:15 you]\n你好！", "你好！"),
     "two of them go": ("[2026-11-30 18:15 you]\n[2026-11-30 18:15 you]\nHi", "Hi"),
     "metadata behind thoughts goes": ("<think>a</think>\n[2026-11-30 18:15 you]\nHi", "Hi"),
@@ -48,7 +54,10 @@ def test_what_is_surely_part_of_the_reply_is_shown_at_once():
     assert cleaner.feed("able>") == "<table>"
 
 
-@given(st.text(alphabet="<>/thinksumary[]2026-113: \nab", max_size=80), st.integers(1, 9))
+@given(
+    st.text(alphabet='<>/thinksumary[]2026-113: \nab{"key_dcisons#p', max_size=80),
+    st.integers(1, 9),
+)
 def test_the_cut_of_the_stream_never_matters(reply, size):
     assert streamed(reply, size) == clean(reply)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -122,3 +123,34 @@ async def test_a_part_that_ends_by_itself_ends_the_service(tmp_path, monkeypatch
 
         with pytest.raises(RootTaskEnded, match="sender"):
             await serve(service, stop=asyncio.Event(), notifier=Told())
+
+
+async def test_chores_run_with_the_service_and_are_ended_before_the_turns_are_drained(tmp_path):
+    seen = []
+
+    async def chore():
+        try:
+            seen.append("begun")
+            await asyncio.Event().wait()
+        finally:
+            seen.append(f"ended with {model.running} turns under way")
+
+    model = FakeChatModel(lambda _: "done", delay_s=0.2)
+    async with open_service(tmp_path, model=model) as (house, service):
+        async with serving(replace(service, chores={"tidying": chore})) as (stop, _, task):
+            await house.intake.accept([said("hello")])
+            await until(lambda: model.running)
+            stop.set()
+            await task
+
+    assert seen == ["begun", "ended with 1 turns under way"]
+
+
+async def test_a_chore_that_ends_by_itself_ends_the_service(tmp_path):
+    async with open_service(tmp_path) as (_, service):
+        with pytest.raises(RootTaskEnded, match="tidying"):
+            await serve(
+                replace(service, chores={"tidying": lambda: asyncio.sleep(0)}),
+                stop=asyncio.Event(),
+                notifier=Told(),
+            )
