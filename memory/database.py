@@ -18,6 +18,7 @@ from typing import Any
 import aiosqlite
 
 from memory.errors import SchemaTooNew, StorageBusy, StorageCorrupt, StorageFull, StoreError
+from memory.segments import indexed
 
 Row = sqlite3.Row
 Value = str | int | float | bytes | None
@@ -239,6 +240,8 @@ async def _connected(path: Path) -> AsyncIterator[aiosqlite.Connection]:
         with _translated():
             for pragma in _PRAGMAS:
                 await connection.execute(pragma)
+            # The triggers of keyword search call it.
+            await connection.create_function("kith_segments", 2, indexed, deterministic=True)
         yield connection
     finally:
         await connection.close()

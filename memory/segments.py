@@ -8,6 +8,8 @@ spells otherwise. The index is SQLite's FTS5 with every visible character as a t
   綠茶好 is 綠茶, 茶好, 好. A pair finds words of two characters; a single character is found as
   the beginning of a pair. Simplified characters are folded to Traditional.
 - Other words are folded (width, case, accents) and lightly stemmed as English.
+- Each segment in the index carries a scope, the number of its session (`12:tea`): a query cannot
+  find, and does not even read, what belongs to another.
 - A word with `+` or `#` behind it is kept both ways (`c`, `c++`); emoji stand alone.
 """
 
@@ -58,26 +60,35 @@ def terms(text: str) -> list[tuple[str, ...]]:
 
 
 def keywords(text: str) -> list[str]:
-    """The segments of a question that carry meaning: no stop words, none twice, in order."""
+    """What carries meaning in a question: no stop words, none twice.
+
+    Pairs of CJK characters and the characters themselves: 茶葉 and 喝茶 share no pair.
+    """
     asked: list[str] = []
     for piece in _pieces(text):
         asked += piece[-1:] if piece[0].isascii() else piece
+    asked += [char for word in asked if _is_pair(word) for char in word]
     return [word for word in dict.fromkeys(asked) if not _is_stop_word(word)]
 
 
-def match_any(words: Iterable[str]) -> str:
+def indexed(scope: int, text: str) -> str:
+    """A text as the index holds it: segments that carry their scope, with spaces between."""
+    return " ".join(f"{scope}:{word}" for word in segments(text))
+
+
+def match_all(phrases: Iterable[tuple[str, ...]], *, scope: int) -> str:
+    """An FTS5 query that only all of the phrases together answer, in any order; may be empty."""
+    return " AND ".join(_quoted(words, scope) for words in phrases if words)
+
+
+def match_any(words: Iterable[str], *, scope: int) -> str:
     """An FTS5 query that one of the segments answers; empty when there are none."""
-    return " OR ".join(_quoted((word,)) for word in words)
+    return " OR ".join(_quoted((word,), scope) for word in words)
 
 
-def match_all(phrases: Iterable[tuple[str, ...]]) -> str:
-    """An FTS5 query that only all of the phrases together answer, in any order."""
-    return " AND ".join(_quoted(words) for words in phrases if words)
-
-
-def _quoted(words: tuple[str, ...]) -> str:
+def _quoted(words: tuple[str, ...], scope: int) -> str:
     """One FTS5 string; a lone CJK character may be the beginning of a pair, so it is a prefix."""
-    body = " ".join(words)
+    body = " ".join(f"{scope}:{word}" for word in words)
     alone = len(words[-1]) == 1 and _RUN.match(words[-1]) is not None
     return f'"{body}"*' if alone else f'"{body}"'
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from memory.database import Reader, Row, Unit
-from memory.values import NO_SEQ, Message, NewMessage, PersonId, Role, Seq, SessionId, Speaker
+from memory.database import Reader, Unit
+from memory.message_row import COLUMNS, message_of
+from memory.values import NO_SEQ, Message, NewMessage, Seq, SessionId
 
-_COLUMNS = "m.seq, s.id AS session, m.role, m.text, m.sent_at_ns, m.person, m.name, m.platform_id"
-_FROM = f"SELECT {_COLUMNS} FROM messages AS m JOIN sessions AS s ON s.number = m.session"  # noqa: S608
+_FROM = f"SELECT {COLUMNS} FROM messages AS m JOIN sessions AS s ON s.number = m.session"  # noqa: S608
 _LATEST = f"{_FROM} WHERE s.id = ? AND m.seq >= ? ORDER BY m.seq DESC LIMIT ?"
 _AFTER = f"{_FROM} WHERE s.id = ? AND m.seq > ? ORDER BY m.seq LIMIT ?"
 _COUNT = """
@@ -26,20 +26,6 @@ INSERT INTO messages (session, role, text, sent_at_ns, person, name, platform_id
 VALUES (?, ?, ?, ?, ?, ?, ?)
 """
 _CLEAR = "DELETE FROM messages WHERE session = (SELECT number FROM sessions WHERE id = ?)"
-
-
-def message_of(row: Row) -> Message:
-    """A message from a row that holds this module's columns."""
-    person = row["person"]
-    return Message(
-        seq=Seq(row["seq"]),
-        session=SessionId(row["session"]),
-        role=Role(row["role"]),
-        text=row["text"],
-        sent_at_ns=row["sent_at_ns"],
-        speaker=None if person is None else Speaker(person=PersonId(person), name=row["name"]),
-        platform_id=row["platform_id"],
-    )
 
 
 async def append(unit: Unit, session_number: int, messages: Sequence[NewMessage]) -> list[Seq]:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from memory.segments import (
     FTS5_TOKENIZE,
+    indexed,
     keywords,
     match_all,
     match_any,
@@ -26,7 +27,7 @@ def index():
 
 def found(index, text, query):
     index.execute("DELETE FROM words")
-    index.execute("INSERT INTO words VALUES (?)", (" ".join(segments(text)),))
+    index.execute("INSERT INTO words VALUES (?)", (indexed(7, text),))
     return index.execute("SELECT count(*) FROM words WHERE words MATCH ?", (query,)).fetchone()[0]
 
 
@@ -59,7 +60,7 @@ def found(index, text, query):
     ],
 )
 def test_what_was_written_is_found_by_what_people_type(index, text, query):
-    assert found(index, text, match_all(terms(query)))
+    assert found(index, text, match_all(terms(query), scope=7))
 
 
 @pytest.mark.parametrize(
@@ -73,36 +74,41 @@ def test_what_was_written_is_found_by_what_people_type(index, text, query):
     ],
 )
 def test_what_was_not_written_is_not_found(index, text, query):
-    assert not found(index, text, match_all(terms(query)))
+    assert not found(index, text, match_all(terms(query), scope=7))
 
 
 def test_all_words_must_match_in_any_order(index):
-    assert found(index, "tea in Taipei 喝茶", match_all(terms("taipei 茶 tea")))
-    assert not found(index, "tea in Taipei", match_all(terms("taipei coffee")))
+    assert found(index, "tea in Taipei 喝茶", match_all(terms("taipei 茶 tea"), scope=7))
+    assert not found(index, "tea in Taipei", match_all(terms("taipei coffee"), scope=7))
 
 
 def test_a_phrase_must_stand_together(index):
     text = "其實我愛 c++ 勝過一切"
 
-    assert found(index, text, match_all([phrase("我愛 c++")]))
-    assert not found(index, text, match_all([phrase("c++ 我愛")]))
+    assert found(index, text, match_all([phrase("我愛 c++")], scope=7))
+    assert not found(index, text, match_all([phrase("c++ 我愛")], scope=7))
 
 
 def test_a_question_keeps_what_carries_meaning():
     assert keywords("What did Caroline's sister do in C++?") == ["carolin", "sister", "c++"]
-    assert keywords("我的綠茶呢") == ["的綠", "綠茶", "茶呢"]
+    assert keywords("我的綠茶呢") == ["的綠", "綠茶", "茶呢", "綠", "茶"]
     assert keywords("what is it?") == []
 
 
 def test_any_keyword_is_enough(index):
-    assert found(index, "綠茶好喝", match_any(keywords("你喜歡綠茶還是咖啡")))
-    assert not found(index, "牛奶好喝", match_any(keywords("綠茶咖啡")))
+    assert found(index, "綠茶好喝", match_any(keywords("你喜歡綠茶還是咖啡"), scope=7))
+    assert not found(index, "牛奶好喝", match_any(keywords("綠茶咖啡"), scope=7))
+
+
+def test_another_scope_finds_nothing(index):
+    assert not found(index, "綠茶 and tea", match_any(keywords("綠茶 tea"), scope=70))
+    assert not found(index, "綠茶 and tea", match_all(terms("茶"), scope=70))
 
 
 def test_no_words_make_no_query():
     assert terms('" ( ) * -') == []
-    assert match_all([]) == ""
-    assert match_any([]) == ""
+    assert match_all([], scope=7) == ""
+    assert match_any([], scope=7) == ""
 
 
 @given(st.text(), st.text())
@@ -113,7 +119,11 @@ def test_no_words_make_no_query():
 def test_no_text_can_break_a_query(index, text, query):
     text, query = (part.encode("utf-8", "replace").decode() for part in (text, query))
 
-    for match in (match_all(terms(query)), match_any(keywords(query)), match_all([phrase(query)])):
+    for match in (
+        match_all(terms(query), scope=7),
+        match_any(keywords(query), scope=7),
+        match_all([phrase(query)], scope=7),
+    ):
         if match.strip('"'):
             found(index, text, match)
 
@@ -121,7 +131,7 @@ def test_no_text_can_break_a_query(index, text, query):
 @given(st.text(alphabet="綠茶東京ab c+'90😀", min_size=1))
 def test_every_text_is_found_by_itself(index, text):
     if words := phrase(text):
-        assert found(index, f"前文 {text} after", match_all([words]))
+        assert found(index, f"前文 {text} after", match_all([words], scope=7))
 
 
 def test_segmenting_twenty_thousand_messages_takes_seconds_not_minutes():

@@ -1,0 +1,212 @@
+"""Which of the candidate messages answer a question: pure scoring, no tables, no models.
+
+Four terms, each with a reason; the same for every language and every conversation:
+
+1. **Words**: the share of the question's information that a message holds, by inverse document
+   frequency within the session. As a share it weighs less by itself in a long question, of which
+   a single message never holds much.
+2. **Meaning**: the cosine above what is typical for this question and this session, as a share of
+   the best. Typical is taken off because small models call nothing less than .8.
+3. **Context**: of both, a message also has what its neighbours of the same talk have, half as much
+   a step: an answer rarely repeats the words of its question.
+4. **What the question names**: messages of a person it names count half as much again, messages of
+   a day it names come first.
+
+A message that itself only asks counts less: evidence is a statement.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.ports import Vectors
+
+Scores = NDArray[np.float64]
+"""Shape (n,): one for each candidate."""
+
+Flags = NDArray[np.bool_]
+"""Shape (n,): one for each candidate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """How the terms count. Measured on chats in English and Chinese; see `benchmarks/recall.py`."""
+
+    previous_share: float = 0.5
+    """How much of the message before counts for this one. More than of the one after, since
+    answers follow questions; it halves with each step."""
+    next_share: float = 0.4
+    """How much of the message after counts for this one."""
+    context_steps: int = 3
+    """How far context reaches; the fourth step would add a sixteenth."""
+    talk_gap_s: int = 3_600
+    """Messages further apart than this are of different talks and no context to each other."""
+    named_speaker: float = 1.5
+    """Factor for messages of a person whom the question names."""
+    question: float = 0.8
+    """Factor for messages that end in a question mark."""
+    named_day: float = 1.0
+    """Added for a day that the question names: as much as a perfect hit of words or meaning."""
+    duplicate_cosine: float = 0.975
+    """Two messages of one speaker that are this close say the same, unless their numbers differ."""
+    similar_cosine: float = 0.9
+    """If they are only this close, they must also share their words."""
+    similar_words: float = 0.7
+    """Share of the words, of all that either has. Less would take "I live in Taipei now" and "I
+    live in Kyoto now" for one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """What is known of the candidate messages, in the order of the conversation."""
+
+    hits: NDArray[np.bool_]
+    """Shape (terms, n): which term of the question stands in which message."""
+    information: NDArray[np.float64]
+    """Shape (terms,): how much each term tells; see `information`."""
+    cosines: NDArray[np.float32]
+    """Shape (n,): NaN for a message without a vector."""
+    typical_cosine: float
+    linked: Flags
+    """Whether the message before stands right before it in the session, in the same talk."""
+    of_named_speaker: Flags
+    of_named_day: Scores
+    """1 for a day that the question names, 0.5 for a month, else 0."""
+    asks: Flags
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """The candidates' scores, and how far each stands out by itself."""
+
+    total: Scores
+    words: Scores
+    """Share of the question's information, context included; 0 to 1."""
+    meaning: Scores
+    """Cosine above the typical one, context included; not normalised."""
+
+
+def information(found_in: NDArray[np.int64], messages: int) -> NDArray[np.float64]:
+    """How much each term tells (BM25's inverse document frequency); 0 for a term found nowhere."""
+    rarity = np.log1p((messages - found_in + 0.5) / (found_in + 0.5))
+    return np.where(found_in > 0, rarity, 0.0)
+
+
+def score(candidates: Candidates, weights: Weights) -> Scored:
+    """Every candidate's score; higher is better."""
+    words = _words(candidates, weights)
+    meaning = _meaning(candidates, weights)
+    total = words + _share(meaning)
+    total *= np.where(candidates.asks, weights.question, 1.0)
+    total *= np.where(candidates.of_named_speaker, weights.named_speaker, 1.0)
+    total += weights.named_day * candidates.of_named_day
+    return Scored(total=total, words=words, meaning=meaning)
+
+
+def _words(candidates: Candidates, weights: Weights) -> Scores:
+    """Each term counts once: the message lacks it only if it and its whole context do."""
+    told = float(candidates.information.sum())
+    if told <= 0:
+        return np.zeros(len(candidates.linked))
+    hits = candidates.hits.astype(np.float64)
+    lacking = 1.0 - hits
+    for share, neighbours in _context(hits, candidates.linked, weights):
+        lacking *= 1.0 - share * neighbours
+    return np.asarray(candidates.information @ (1.0 - lacking) / told)
+
+
+def _meaning(candidates: Candidates, weights: Weights) -> Scores:
+    above = np.maximum(candidates.cosines.astype(np.float64) - candidates.typical_cosine, 0.0)
+    above = np.nan_to_num(above)
+    total = above.copy()
+    for share, neighbours in _context(above, candidates.linked, weights):
+        total += share * neighbours
+    return total
+
+
+def _context(
+    values: NDArray[np.float64], linked: Flags, weights: Weights
+) -> list[tuple[float, NDArray[np.float64]]]:
+    """The values of the neighbours, nearest first, each with the share that counts.
+
+    `values` has the messages as its last axis. Nothing passes from one talk into another.
+    """
+    before, after = values, values
+    found = []
+    for step in range(1, weights.context_steps + 1):
+        before, after = _from_previous(before, linked), _from_next(after, linked)
+        found.append((weights.previous_share**step, before))
+        found.append((weights.next_share**step, after))
+    return found
+
+
+def _from_previous(values: NDArray[np.float64], linked: Flags) -> NDArray[np.float64]:
+    moved = np.zeros_like(values)
+    moved[..., 1:] = values[..., :-1] * linked[1:]
+    return moved
+
+
+def _from_next(values: NDArray[np.float64], linked: Flags) -> NDArray[np.float64]:
+    moved = np.zeros_like(values)
+    moved[..., :-1] = values[..., 1:] * linked[1:]
+    return moved
+
+
+def _share(values: Scores) -> Scores:
+    best = float(values.max(initial=0.0))
+    return values / best if best > 0 else values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saying:
+    """What tells whether two messages say the same."""
+
+    vector: Vectors
+    """Shape (d,); NaN for a message without one, which is then like no other."""
+    speaker: str
+    words: Callable[[], frozenset[str]]
+    """Asked only of messages that are close."""
+
+
+def collapse(sayings: Sequence[Saying], weights: Weights) -> list[int]:
+    """Which of the messages, best first, say what no better one of the same speaker says."""
+    kept: list[int] = []
+    for place, saying in enumerate(sayings):
+        if not any(_same(saying, sayings[better], weights) for better in kept):
+            kept.append(place)
+    return kept
+
+
+def _same(one: Saying, other: Saying, weights: Weights) -> bool:
+    cosine = float(one.vector @ other.vector)
+    if one.speaker != other.speaker or not cosine >= weights.similar_cosine:
+        return False
+    shared, either = one.words() & other.words(), one.words() | other.words()
+    if any(char.isdigit() for word in either - shared for char in word):
+        return False
+    return cosine >= weights.duplicate_cosine or len(shared) >= weights.similar_words * len(either)
+
+
+def pack(
+    order: Sequence[int], cost_tokens: Callable[[Sequence[int]], int], *, budget_tokens: int
+) -> list[int]:
+    """The best messages that fit the budget together; one too long gives way to shorter ones.
+
+    `cost_tokens` prices a whole selection, since messages of one talk share a line of their own.
+    """
+    packed: list[int] = []
+    misses = 0
+    for place in order:
+        if cost_tokens([*packed, place]) <= budget_tokens:
+            packed.append(place)
+        else:
+            misses += 1
+            if misses > _MISSES:
+                break
+    return packed
+
+
+_MISSES = 8
+"""So many that do not fit and the rest will not either."""

@@ -1,0 +1,302 @@
+"""Messages found again: by word and by meaning, within a session, for a prompt or for a reader.
+
+The way of a question: taken apart (`question`), its words looked up (`stores.words`), its meaning
+compared (`nearest`), the best of both loaded with what stands around them (`stores.passages`),
+scored (`ranking`), packed into the budget (`snippets`). Filters apply before the best are chosen.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, tzinfo
+from functools import cache, partial
+from typing import Annotated
+
+import numpy as np
+import structlog
+from annotated_types import Interval
+from numpy.typing import NDArray
+
+from memory import ranking
+from memory.candidates import Evidence, candidates
+from memory.database import Database, Reader
+from memory.dates import days_named
+from memory.errors import ModelError
+from memory.index import NOTHING_NEAR, Ids, Near
+from memory.nearest import Ask, Nearest
+from memory.ports import Embedder, Vectors
+from memory.question import Question, take_apart
+from memory.ranking import Candidates, Flags, Saying, Scored, Weights
+from memory.segments import segments
+from memory.snippets import Snippet, Snippets, cost_tokens
+from memory.stores import passages, words
+from memory.stores.passages import Filter, Passage
+from memory.stores.words import Term
+from memory.values import Message, Seq, SessionId
+
+log = structlog.get_logger()
+
+_NS = 1_000_000_000
+_DATED_LIMIT = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallSettings:
+    """How recall searches."""
+
+    weights: Weights = field(default_factory=Weights)
+    candidates: Annotated[int, Interval(ge=10, le=1_000)] = 100
+    """Messages taken from each of the two searches before they are scored together."""
+    terms: Annotated[int, Interval(ge=8, le=1_000)] = 256
+    """Words of a question that are looked up, the rarest: a pasted page is no question."""
+    floor_cosine: Annotated[float, Interval(ge=0, le=1)] = 0.015
+    """A message must stand this far above what is typical, its talk included, or hold the words.
+    Measured for multilingual-e5-small: small talk ("ok thanks", "lol") brings back a tenth of what
+    a question does, no evidence within 500 tokens is lost; at .03 a third of it would be."""
+    floor_words: Annotated[float, Interval(ge=0, le=1)] = 0.1
+    """Or hold this share of what the question's words tell."""
+    collapsed: Annotated[int, Interval(ge=10, le=1_000)] = 150
+    """How many of the best are compared with each other to find near-duplicates."""
+    embed_wait_s: Annotated[float, Interval(gt=0, le=60)] = 5.0
+    """Longest wait for the question's embedding, in seconds; then words alone serve."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What to look for, and where."""
+
+    session: SessionId
+    text: str
+    now_ns: int
+    before: Seq | None = None
+    """Only messages before this row: what comes later, the window shows. None is no limit."""
+    allowed: Filter = field(default_factory=Filter)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """Messages that answer, the best first."""
+
+    messages: tuple[Message, ...] = ()
+    scores: tuple[float, ...] = ()
+    keyword_only: bool = False
+    """Whether meaning was left out, because no model could be asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """What goes into the prompt."""
+
+    snippets: Snippets
+    keyword_only: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scope:
+    """Which messages of a session may be found."""
+
+    number: int
+    before: Seq | None
+    within: Ids | None
+    """None when the filter is open."""
+
+    def passes(self, seqs: Ids) -> NDArray[np.bool_]:
+        """Which of the messages may be found."""
+        allowed = np.ones(len(seqs), dtype=np.bool_)
+        if self.within is not None:
+            allowed &= np.isin(seqs, self.within)
+        if self.before is not None:
+            allowed &= seqs < self.before
+        return allowed
+
+
+class Recall:
+    """Search over what was said. Opens nothing and keeps nothing."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        nearest: Nearest,
+        embedder: Embedder | None,
+        settings: RecallSettings,
+        zone: tzinfo | None = None,
+    ) -> None:
+        self._database = database
+        self._nearest = nearest
+        self._embedder = embedder
+        self._settings = settings
+        self._zone = zone
+
+    async def find(self, wanted: Wanted, *, budget_tokens: int) -> Recalled:
+        """The best messages that fit the budget together, in order of time.
+
+        Raises:
+            StoreError: the database could not be read.
+        """
+        ranked = await self.rank(wanted)
+        chosen = pack(ranked, budget_tokens=budget_tokens, zone=self._zone)
+        return Recalled(
+            snippets=Snippets(snippets=chosen, zone=self._zone), keyword_only=ranked.keyword_only
+        )
+
+    async def rank(self, wanted: Wanted) -> Ranked:
+        """All messages that answer, the best first, near-duplicates collapsed.
+
+        Raises:
+            StoreError: the database could not be read.
+        """
+        async with self._database.reading() as reader:
+            place = await passages.place(reader, wanted.session)
+            speakers = await passages.names(reader, place.number) if place else []
+        if place is None:
+            return Ranked()
+        question = take_apart(wanted.text, speakers, self._today(wanted.now_ns))
+        asked = await self._embedded(question.bare)
+        async with self._database.reading() as reader:
+            scope = await _scope(reader, place.number, wanted)
+            terms = await self._terms(reader, scope, question)
+            messages = await passages.count(reader, place.number)
+            dated = await self._dated(reader, scope, question, self._today(wanted.now_ns))
+        near = await self._near(scope, asked)
+        best = self._best_words(terms, messages)
+        evidence = Evidence(
+            question=question,
+            terms=terms,
+            messages=messages,
+            vectors=np.empty((0, 0), np.float32),
+            asked=asked,
+            typical_cosine=near.typical,
+        )
+        return await self._scored(scope, np.concatenate([near.seqs, best, dated]), evidence)
+
+    async def _scored(self, scope: _Scope, seqs: Ids, evidence: Evidence) -> Ranked:
+        """The found messages and their neighbours, scored; neighbours are candidates too."""
+        steps = self._settings.weights.context_steps
+        async with self._database.reading() as reader:
+            loaded = await passages.around(
+                reader, scope.number, seqs.tolist(), before=steps, after=steps
+            )
+        all_seqs = np.array([passage.message.seq for passage in loaded], dtype=np.int64)
+        model = self._embedder.name if self._embedder else ""
+        vectors = await self._nearest.vectors(scope.number, model, all_seqs)
+        rows = candidates(
+            loaded,
+            replace(evidence, vectors=vectors),
+            talk_gap_s=self._settings.weights.talk_gap_s,
+            zone=self._zone,
+        )
+        scored = ranking.score(rows, self._settings.weights)
+        worth = scope.passes(all_seqs) & self._above_floor(rows, scored)
+        order = [int(at) for at in np.argsort(-scored.total, kind="stable") if worth[at]]
+        kept = self._collapsed(order, vectors, loaded)
+        return Ranked(
+            messages=tuple(loaded[at].message for at in kept),
+            scores=tuple(float(scored.total[at]) for at in kept),
+            keyword_only=evidence.asked is None,
+        )
+
+    def _above_floor(self, rows: Candidates, scored: Scored) -> Flags:
+        settings = self._settings
+        above = (scored.meaning >= settings.floor_cosine) | (scored.words >= settings.floor_words)
+        return np.asarray(above | (rows.of_named_day > 0))
+
+    def _collapsed(
+        self, order: Sequence[int], vectors: Vectors, loaded: Sequence[Passage]
+    ) -> list[int]:
+        best = list(order[: self._settings.collapsed])
+        sayings = [
+            Saying(
+                vector=vectors[at],
+                speaker=_speaker(loaded[at]),
+                words=cache(partial(_words_of, loaded[at].message.text)),
+            )
+            for at in best
+        ]
+        kept = ranking.collapse(sayings, self._settings.weights)
+        return [best[place] for place in kept] + list(order[len(best) :])
+
+    async def _embedded(self, text: str) -> Vectors | None:
+        """The question's vector; None when there is no model, or none that answers in time."""
+        if self._embedder is None:
+            return None
+        try:
+            async with asyncio.timeout(self._settings.embed_wait_s):
+                [vector] = await self._embedder.embed([text])
+                return np.asarray(vector, dtype=np.float32)
+        except (ModelError, TimeoutError) as error:
+            log.warning("recall.narrowed", reason=type(error).__name__)
+            return None
+
+    async def _near(self, scope: _Scope, asked: Vectors | None) -> Near:
+        if asked is None or self._embedder is None:
+            return NOTHING_NEAR
+        return await self._nearest.search(
+            Ask(
+                session_number=scope.number,
+                model=self._embedder.name,
+                question=asked,
+                limit=self._settings.candidates,
+                before=scope.before,
+                among=scope.within,
+            )
+        )
+
+    async def _terms(self, reader: Reader, scope: _Scope, question: Question) -> list[Term]:
+        """The question's words with the messages that hold them and may be found."""
+        found = await words.find_each(reader, scope.number, question.words[: self._settings.terms])
+        return [replace(term, seqs=term.seqs[scope.passes(term.seqs)]) for term in found]
+
+    def _best_words(self, terms: Sequence[Term], messages: int) -> Ids:
+        """The messages that hold the most of what the question's words tell."""
+        found_in = np.array([len(term.seqs) for term in terms], dtype=np.int64)
+        told = ranking.information(found_in, messages)
+        if not found_in.sum():
+            return np.empty(0, np.int64)
+        seqs, places = np.unique(np.concatenate([term.seqs for term in terms]), return_inverse=True)
+        scores = np.bincount(places, weights=np.repeat(told, found_in))
+        return seqs[np.argsort(-scores, kind="stable")[: self._settings.candidates]]
+
+    async def _dated(self, reader: Reader, scope: _Scope, question: Question, today: date) -> Ids:
+        """Messages of the days that the question names, whatever their words."""
+        found = [
+            await passages.within(
+                reader, scope.number, Filter(since_ns=since_ns, until_ns=until_ns)
+            )
+            for since_ns, until_ns in days_named(question.dates, today, self._zone)
+        ]
+        seqs = np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+        return seqs[scope.passes(seqs)][-_DATED_LIMIT:]
+
+    def _today(self, now_ns: int) -> date:
+        return datetime.fromtimestamp(now_ns / _NS, tz=UTC).astimezone(self._zone).date()
+
+
+def _speaker(passage: Passage) -> str:
+    """Whoever said it; the bot is nobody."""
+    speaker = passage.message.speaker
+    return speaker.person if speaker else ""
+
+
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(segments(text))
+
+
+async def _scope(reader: Reader, number: int, wanted: Wanted) -> _Scope:
+    within = None
+    if not wanted.allowed.is_open:
+        within = await passages.within(reader, number, wanted.allowed)
+    return _Scope(number=number, before=wanted.before, within=within)
+
+
+def pack(ranked: Ranked, *, budget_tokens: int, zone: tzinfo | None) -> tuple[Snippet, ...]:
+    """The best messages that fit together, in order of time, each with its score as weight."""
+    chosen = ranking.pack(
+        range(len(ranked.messages)),
+        lambda places: cost_tokens([ranked.messages[place] for place in places], zone),
+        budget_tokens=budget_tokens,
+    )
+    return tuple(
+        Snippet(message=ranked.messages[place], weight=ranked.scores[place])
+        for place in sorted(chosen, key=lambda place: ranked.messages[place].seq)
+    )

@@ -1,0 +1,105 @@
+"""The tables `message_segments` and `message_words`: keyword search, kept by triggers alone."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory import segments
+from memory.database import Reader, Unit
+from memory.values import Seq
+
+# One row a query: which of the session's messages answer it. Rows are read newest first, and a
+# common word stops at the limit: what it would still find tells next to nothing.
+_POSTINGS = """
+SELECT j.key AS number, (
+    SELECT group_concat(rowid) FROM (
+        SELECT rowid FROM message_words WHERE message_words MATCH j.value
+        ORDER BY rowid DESC LIMIT ?2
+    )
+) AS seqs
+FROM json_each(?1) AS j
+"""
+_DRIFT = """
+SELECT seq FROM messages WHERE seq NOT IN (SELECT seq FROM message_segments)
+UNION ALL
+SELECT seq FROM message_segments WHERE seq NOT IN (SELECT seq FROM messages)
+"""
+_CHECK = "INSERT INTO message_words (message_words, rank) VALUES ('integrity-check', 1)"
+_OPTIMIZE = "INSERT INTO message_words (message_words) VALUES ('optimize')"
+_EMPTY = "DELETE FROM message_segments"
+_FROM_SEGMENTS = "INSERT INTO message_words (message_words) VALUES ('rebuild')"
+_REFILL = """
+INSERT INTO message_segments (seq, segments)
+SELECT seq, kith_segments(session, text) FROM messages ORDER BY seq
+"""
+
+LONGEST_POSTINGS = 20_000
+"""Messages read for one word of a question: a word in more of them than this barely tells them
+apart. Bounds a search in a session of any size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """A word of a question, with the messages that hold it."""
+
+    word: str
+    seqs: NDArray[np.int64]
+    """Rising."""
+
+
+async def find_each(reader: Reader, session_number: int, words: Sequence[str]) -> list[Term]:
+    """For each word, the messages of the session that hold it; all sessions else are never read."""
+    queries = [segments.match_all([(word,)], scope=session_number) for word in words]
+    found = await _postings(reader, queries)
+    return [Term(word=word, seqs=seqs) for word, seqs in zip(words, found, strict=True)]
+
+
+async def find_all(
+    reader: Reader, session_number: int, phrases: Sequence[tuple[str, ...]]
+) -> list[Seq]:
+    """The messages of the session that hold all the phrases, newest first."""
+    query = segments.match_all(phrases, scope=session_number)
+    if not query:
+        return []
+    [found] = await _postings(reader, [query])
+    return [Seq(int(seq)) for seq in found[::-1]]
+
+
+async def _postings(reader: Reader, queries: Sequence[str]) -> list[NDArray[np.int64]]:
+    rows = await reader.rows(_POSTINGS, (json.dumps(list(queries)), LONGEST_POSTINGS))
+    by_number = {int(row["number"]): row["seqs"] for row in rows}
+    return [_parsed(by_number.get(number)) for number in range(len(queries))]
+
+
+def _parsed(joined: str | None) -> NDArray[np.int64]:
+    if not joined:
+        return np.empty(0, np.int64)
+    return np.sort(np.array(joined.split(","), dtype=np.int64))
+
+
+async def drift(unit: Unit) -> list[Seq]:
+    """Messages that keyword search lacks, or that it holds without a message: normally none.
+
+    Raises:
+        StorageCorrupt: the index itself contradicts its segments (`rebuild` repairs it).
+    """
+    await unit.execute(_CHECK)
+    return [Seq(row["seq"]) for row in await unit.rows(_DRIFT)]
+
+
+async def rebuild(unit: Unit) -> None:
+    """Cut every message anew and index it again."""
+    await unit.execute(_FROM_SEGMENTS)  # FTS5 cannot forget rows that it does not know
+    await unit.execute(_EMPTY)
+    await unit.execute(_REFILL)
+
+
+async def optimize(unit: Unit) -> None:
+    """Merge the index into one piece, so that nothing deleted is left in it.
+
+    Slow on a large database; to be followed by `Database.erase_traces`.
+    """
+    await unit.execute(_OPTIMIZE)
