@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import structlog
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -286,6 +287,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--cache", type=Path, help="keep vectors here between runs")
     arguments = parser.parse_args()
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     if arguments.cache:
         arguments.cache.mkdir(parents=True, exist_ok=True)
     results = asyncio.run(run(arguments.data, arguments.cache))

@@ -172,16 +172,22 @@ class Saying:
 
 def collapse(sayings: Sequence[Saying], weights: Weights) -> list[int]:
     """Which of the messages, best first, say what no better one of the same speaker says."""
+    if not sayings:
+        return []
+    vectors = np.stack([saying.vector for saying in sayings])
+    near = vectors @ vectors.T >= weights.similar_cosine
     kept: list[int] = []
     for place, saying in enumerate(sayings):
-        if not any(_same(saying, sayings[better], weights) for better in kept):
+        better = [other for other in kept if near[place, other]]
+        if not any(_same(saying, sayings[other], weights) for other in better):
             kept.append(place)
     return kept
 
 
 def _same(one: Saying, other: Saying, weights: Weights) -> bool:
+    """Whether two messages that are similar say the same."""
     cosine = float(one.vector @ other.vector)
-    if one.speaker != other.speaker or not cosine >= weights.similar_cosine:
+    if one.speaker != other.speaker:
         return False
     shared, either = one.words() & other.words(), one.words() | other.words()
     if any(char.isdigit() for word in either - shared for char in word):

@@ -202,7 +202,7 @@ async def test_messages_of_an_older_database_are_indexed_when_it_is_opened(tmp_p
             }.items():
                 for name in names:
                     await unit.execute(f"DROP {kind} {name}")
-            await unit.execute("DELETE FROM migrations WHERE owner = 'memory' AND number = 6")
+            await unit.execute("DELETE FROM migrations WHERE owner = 'memory' AND number = 4")
 
     async with open_database(path) as database:
         assert await found(database, number, "綠茶") == [seq]

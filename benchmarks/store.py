@@ -1,0 +1,248 @@
+"""What the store costs: append, delete, keyword, dense and fused search, at several sizes.
+
+    python benchmarks/store.py [--sizes 1000 10000 100000] [--rows 1000000 --sessions 1000] [--json]
+
+One session with each size of messages, then one database of many sessions. Vectors are random
+units (embedding is another matter and is not measured); texts are made of common and rare words
+in English and Chinese. Times are milliseconds.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from memory.database import Database, open_database
+from memory.index import open_indexes
+from memory.nearest import Ask, Nearest
+from memory.ports import Priority, Vectors
+from memory.recall import Recall, RecallSettings, Wanted
+from memory.segments import keywords
+from memory.stores import archive, message_vectors, sessions, words
+from memory.stores.message_vectors import Waiting
+from memory.values import NewMessage, PersonId, Role, Seq, SessionId, Speaker
+
+DIMENSION = 384
+MODEL = "bench:random"
+START_NS = 1_700_000_000 * 10**9
+_COMMON = "today we went to the park with my sister and then home for tea and some music".split()
+_CHINESE = "今天我們一起去公園喝咖啡然後回家聽音樂看電影吃晚飯睡覺工作開會寫程式學日文"
+_BATCH = 5_000
+
+
+class RandomEmbedder:
+    """Unit vectors that depend on the text alone."""
+
+    name = MODEL
+
+    async def embed(
+        self, texts: Sequence[str], *, priority: Priority = Priority.INTERACTIVE
+    ) -> Vectors:
+        """One row a text."""
+        del priority
+        return np.stack([units(1, seed=len(text) * 7919 + ord(text[0]))[0] for text in texts])
+
+
+def units(count: int, *, seed: int) -> Vectors:
+    """Random rows of unit length."""
+    rows = np.random.default_rng(seed).standard_normal((count, DIMENSION), dtype=np.float32)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
+
+
+def sentence(random_: random.Random) -> str:
+    """A message of a dozen words, one or two of them rare, every third in Chinese."""
+    rare = f"topic{random_.randrange(3_000)}"
+    if random_.random() < 0.33:
+        at = random_.randrange(len(_CHINESE) - 12)
+        return f"{_CHINESE[at : at + 12]}，關於 {rare}"
+    return " ".join([*random_.sample(_COMMON, 9), rare, f"item{random_.randrange(20_000)}"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """The parts under measurement."""
+
+    database: Database
+    nearest: Nearest
+    recall: Recall
+
+
+@asynccontextmanager
+async def opened(path: Path) -> AsyncIterator[Bench]:
+    """The product's parts over one file."""
+    async with open_database(path) as database, open_indexes(limit_bytes=1 << 30) as indexes:
+        nearest = Nearest(database, indexes)
+        recall = Recall(
+            database=database,
+            nearest=nearest,
+            embedder=RandomEmbedder(),
+            settings=RecallSettings(),
+            zone=UTC,
+        )
+        yield Bench(database=database, nearest=nearest, recall=recall)
+
+
+def message(text: str, at: int) -> NewMessage:
+    """A message of one of two people, a minute after the one before."""
+    name = ("Momo", "Nina")[at % 2]
+    return NewMessage(
+        role=Role.USER,
+        text=text,
+        sent_at_ns=START_NS + at * 60 * 10**9,
+        speaker=Speaker(person=PersonId(f"bench:{name}"), name=name),
+    )
+
+
+async def fill(
+    bench: Bench, session: str, count: int, random_: random.Random, *, vectors: bool
+) -> int:
+    """Store messages, with vectors where asked for; the session's number."""
+    number = 0
+    for start in range(0, count, _BATCH):
+        texts = [sentence(random_) for _ in range(min(_BATCH, count - start))]
+        async with bench.database.unit() as unit:
+            number, _ = await sessions.touch(unit, SessionId(session), title="", now_ns=START_NS)
+            seqs = await archive.append(
+                unit, number, [message(text, start + at) for at, text in enumerate(texts)]
+            )
+            if vectors:
+                made = [
+                    Waiting(seq=seq, text=text, name=None)
+                    for seq, text in zip(seqs, texts, strict=True)
+                ]
+                await message_vectors.save(unit, MODEL, made, units(len(made), seed=start))
+    return number
+
+
+async def timed(times: int, work: Callable[[int], Awaitable[object]]) -> dict[str, float]:
+    """Median and 95th percentile of some work, in milliseconds."""
+    spent = []
+    for at in range(times):
+        began = time.perf_counter()
+        await work(at)
+        spent.append((time.perf_counter() - began) * 1_000)
+    return {"p50": float(np.median(spent)), "p95": float(np.percentile(spent, 95))}
+
+
+async def measure(
+    bench: Bench, session: str, number: int, seqs: Sequence[int]
+) -> dict[str, object]:
+    """All operations on one session."""
+    random_ = random.Random(1)
+    questions = [sentence(random_) for _ in range(200)]
+
+    async def append(at: int) -> None:
+        async with bench.database.unit() as unit:
+            await archive.append(unit, number, [message(questions[at], at)])
+
+    async def delete(at: int) -> None:
+        async with bench.database.unit() as unit:
+            await unit.execute("DELETE FROM messages WHERE seq = ?", (seqs[at],))
+
+    async def keyword(at: int) -> None:
+        async with bench.database.reading() as reader:
+            await words.find_each(reader, number, keywords(questions[at]))
+
+    async def dense(at: int) -> None:
+        question = units(1, seed=at)[0]
+        await bench.nearest.search(
+            Ask(session_number=number, model=MODEL, question=question, limit=100)
+        )
+
+    async def fused(at: int) -> None:
+        await bench.recall.rank(
+            Wanted(session=SessionId(session), text=questions[at], now_ns=START_NS)
+        )
+
+    began = time.perf_counter()
+    await dense(0)
+    built_ms = (time.perf_counter() - began) * 1_000
+    return {
+        "build": built_ms,
+        "append": await timed(100, append),
+        "keyword": await timed(100, keyword),
+        "dense": await timed(50, dense),
+        "fused": await timed(50, fused),
+        "delete": await timed(50, delete),
+        "resident_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+async def one_session(size: int, directory: Path) -> dict[str, object]:
+    """A session of `size` messages in a database of its own."""
+    async with opened(directory / f"{size}.db") as bench:
+        number = await fill(bench, "one", size, random.Random(0), vectors=True)
+        seqs = [Seq(at) for at in range(1, min(size, 1_000))]
+        return await measure(bench, "one", number, seqs)
+
+
+async def many_sessions(rows: int, count: int, directory: Path) -> dict[str, object]:
+    """Keyword search within one session of a large database, over many of its sessions."""
+    random_ = random.Random(0)
+    async with opened(directory / "many.db") as bench:
+        began = time.perf_counter()
+        numbers = [
+            await fill(bench, f"s{at}", rows // count, random_, vectors=False)
+            for at in range(count)
+        ]
+        filled_s = time.perf_counter() - began
+        questions = [sentence(random_) for _ in range(200)]
+
+        async def keyword(at: int) -> None:
+            async with bench.database.reading() as reader:
+                number = numbers[(at * 37) % count]
+                await words.find_each(reader, number, keywords(questions[at]))
+
+        return {
+            "filled_s": filled_s,
+            "file_mib": (directory / "many.db").stat().st_size / 2**20,
+            "keyword": await timed(200, keyword),
+        }
+
+
+async def run(sizes: Sequence[int], rows: int, count: int) -> dict[str, object]:
+    """Everything, smallest first."""
+    results: dict[str, object] = {}
+    with tempfile.TemporaryDirectory() as name:
+        for size in sizes:
+            results[f"one session of {size}"] = await one_session(size, Path(name))
+        if rows:
+            results[f"{rows} rows in {count} sessions"] = await many_sessions(
+                rows, count, Path(name)
+            )
+    return results
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", nargs="*", type=int, default=[1_000, 10_000, 100_000])
+    parser.add_argument("--rows", type=int, default=1_000_000, help="0 leaves this part out")
+    parser.add_argument("--sessions", type=int, default=1_000)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    arguments = parser.parse_args()
+    results = asyncio.run(run(arguments.sizes, arguments.rows, arguments.sessions))
+    if arguments.json:
+        print(json.dumps(results, indent=1))
+        return
+    for name, figures in results.items():
+        print(name)
+        for what, value in figures.items():  # type: ignore[attr-defined]
+            print(f"  {what:14} {value}")
+
+
+if __name__ == "__main__":
+    main()
