@@ -18,6 +18,7 @@ from bot.access import Access
 from bot.answers import Answers
 from bot.audit import Audit
 from bot.commands.admin import AdminCommands
+from bot.commands.history import HistoryCommand
 from bot.commands.registry import Commands
 from bot.commands.summary import SummaryCommand
 from bot.commands.talk import TalkCommands
@@ -26,11 +27,13 @@ from bot.control import Verb
 from bot.datadir import DATABASE, owned
 from bot.delivery import Delivery, open_delivery
 from bot.doorkeeper import Doorkeeper
+from bot.errors import UsageError
 from bot.intake import InboxIntake
 from bot.job_log import JobLog
 from bot.job_verbs import job_verbs
-from bot.jobs import all_jobs, follow_wanted
+from bot.jobs import all_jobs, follow_backlog, follow_wanted
 from bot.logs import RecentTroubles
+from bot.model_choice import open_embedder
 from bot.platforms import AdapterOptions, access_settings, open_adapter, tokens_needed
 from bot.ports import (
     Author,
@@ -48,9 +51,11 @@ from bot.service import Chore, Service
 from bot.status_board import StatusBoard
 from bot.supervisor import Standings, Supervisor
 from bot.turns import Ask, TurnEngine
+from memory import search
 from memory.database import MEMORY_SCHEMA, Database, Schema, open_database
 from memory.engine import Engine, open_engine
 from memory.errors import KithError
+from memory.lookup import Lookup
 from memory.ports import Clock, Models
 from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
 
@@ -108,8 +113,11 @@ class App:
         audit = Audit(self.database, self.clock)
         admin = AdminCommands(engine=self.engine, record=audit.record)
         summary = SummaryCommand(self.engine.summaries, zone=self.zone)
+        history = HistoryCommand(self.engine.search.lookup, clock=self.clock, zone=self.zone)
         place = Doorkeeper(self.access, self.delivery.moves).place
-        return Commands((*talk.table(), *summary.table(), *admin.table()), place=place)
+        return Commands(
+            (*talk.table(), *summary.table(), *history.table(), *admin.table()), place=place
+        )
 
     @cached_property
     def scheduler(self) -> Scheduler:
@@ -182,6 +190,24 @@ def _memory(
 
 
 @asynccontextmanager
+async def open_lookup(loaded: Loaded) -> AsyncIterator[Lookup]:
+    """Search over a data directory that another process may own; nothing is written.
+
+    Raises:
+        UsageError: nothing is remembered there yet.
+        KithError: as `open_embedder`.
+    """
+    path = loaded.data_dir / DATABASE
+    if not await asyncio.to_thread(path.exists):
+        raise UsageError(f"nothing is remembered in {path.parent} yet")
+    async with (
+        open_embedder(loaded) as embedder,
+        search.open_lookup(path=path, embedder=embedder, zone=loaded.zone) as lookup,
+    ):
+        yield lookup
+
+
+@asynccontextmanager
 async def open_service(
     loaded: Loaded,
     open_models: OpenModels,
@@ -249,6 +275,7 @@ def _chores(app: App) -> Mapping[str, Chore]:
     return {
         "scheduler": app.scheduler.run,
         "summaries": lambda: follow_wanted(app.engine.summaries),
+        "vectors": lambda: follow_backlog(app.engine.search),
     }
 
 

@@ -11,6 +11,7 @@ from bot.cron import parse_cron
 from bot.scheduler import Job, Missed, Report
 from memory.engine import Engine
 from memory.errors import KithError
+from memory.search import Backlog
 from memory.summary_run import Ended, SummaryRun
 from memory.values import SessionId
 
@@ -24,6 +25,8 @@ SCHEDULE = {SUMMARISE: "*/15 * * * *", SWEEP: "*/30 * * * *"}
 PARALLEL = 4
 """Sessions summarised at once. Calls are bounded at the model anyway; this bounds what is read
 from the database for them, and lets one session's saving go on while another's call waits."""
+RETRY_EMBEDDING_S = 60.0
+"""How long to leave an embedding model alone that has failed."""
 TEMPORARY_IDLE_S = 30 * 60.0
 """How long a `temp-` session may be idle (seed 1)."""
 
@@ -130,6 +133,37 @@ async def follow_wanted(summaries: Summaries) -> None:
             log.warning("summary.not_saved", session=session, error=type(error).__name__)
         else:
             log.info("summary.refreshed", session=session, ended=run.ended.value, calls=run.calls)
+
+
+class Embedding(Protocol):
+    """What the chores need of search."""
+
+    def want(self) -> None:
+        """Ask for another run."""
+        ...
+
+    async def wanted(self) -> None:
+        """Wait until there may be something to embed."""
+        ...
+
+    async def catch_up(self) -> Backlog:
+        """Embed what waits; what is left."""
+        ...
+
+
+async def follow_backlog(search: Embedding) -> None:
+    """Embed messages soon after they are stored, again later where a model is down; until cancelled."""
+    while True:
+        await search.wanted()
+        try:
+            left = await search.catch_up()
+        except KithError as error:
+            log.warning("vectors.not_saved", error=type(error).__name__)
+            continue
+        if left.waiting and left.keyword_only:
+            log.warning("vectors.waiting", waiting=left.waiting, error=left.keyword_only)
+            await asyncio.sleep(RETRY_EMBEDDING_S)
+            search.want()
 
 
 async def alongside(work: Awaitable[T], *chores: Coroutine[Any, Any, None]) -> T:

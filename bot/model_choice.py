@@ -169,6 +169,27 @@ class _Opener:
 
 
 @asynccontextmanager
+async def open_embedder(loaded: Loaded) -> AsyncIterator[Embedder | None]:
+    """The model for search by meaning alone; None where there is none.
+
+    Raises:
+        ConfigError: the setting names no model.
+        ModelError: it cannot be had.
+    """
+    async with AsyncExitStack() as stack:
+        opener = _Opener(loaded, _NoWeights(), stack)
+        yield await opener.embedder(loaded.config.models.embed)
+
+
+class _NoWeights:
+    """For what needs no model file."""
+
+    async def ensure(self, weights: Weights, store: Store) -> Weights:
+        store.need(weights)
+        return weights
+
+
+@asynccontextmanager
 async def open_models(loaded: Loaded, provider: Provider) -> AsyncIterator[Models]:
     """The models of every part, open.
 

@@ -30,6 +30,9 @@ class Word(StrEnum):
     FAULT = "fault"
     HELP = "help"
     NO_SUCH_COMMAND = "no_such_command"
+    HISTORY_OF_WHAT = "history_of_what"
+    NOTHING_FOUND = "nothing_found"
+    KEYWORD_ONLY = "keyword_only"
     YES = "yes"
     NO = "no"
     NOT_ALLOWED = "not_allowed"
@@ -142,6 +145,18 @@ _TABLE: dict[Word, dict[Language, str]] = {
     Word.NO_SUCH_COMMAND: {
         Language.ENGLISH: "There is no command /{name}. /help lists them all.",
         Language.CHINESE: "沒有 /{name} 這個指令。輸入 /help 可以看到全部。",
+    },
+    Word.HISTORY_OF_WHAT: {
+        Language.ENGLISH: "What shall I look for? For example: /history green tea",
+        Language.CHINESE: "要找什麼呢？例如：/history 綠茶",
+    },
+    Word.NOTHING_FOUND: {
+        Language.ENGLISH: "I found nothing about that here.",
+        Language.CHINESE: "這裡找不到相關的內容。",
+    },
+    Word.KEYWORD_ONLY: {
+        Language.ENGLISH: "(Found by words alone: my embedding model is not available.)",
+        Language.CHINESE: "（目前只能用關鍵字找：語意搜尋的模型暫時無法使用。）",
     },
     Word.YES: {
         Language.ENGLISH: "yes",

@@ -8,12 +8,17 @@ a connection, a snapshot included, to itself. SQL lives in the stores, not here.
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import aiosqlite
 
@@ -108,6 +113,18 @@ class Unit(Reader):
         with _translated():
             async with self._connection.executemany(sql, parameters):
                 pass
+
+
+class Readable(Protocol):
+    """Whatever can be read: the open database, or a file that another process may own."""
+
+    def reading(self) -> AbstractAsyncContextManager[Reader]:
+        """A read-only snapshot.
+
+        Raises:
+            StoreError: it could not be read.
+        """
+        ...
 
 
 class Database:
@@ -205,6 +222,17 @@ async def open_database(
             await reader.execute("PRAGMA query_only = ON")
             database._readers.put_nowait(reader)  # noqa: SLF001 - its own maker fills it
         yield database
+
+
+class ReadOnlyFile:
+    """A database file for reading only; each snapshot opens it anew."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def reading(self) -> AbstractAsyncContextManager[Reader]:
+        """As `open_reader`."""
+        return open_reader(self._path)
 
 
 @asynccontextmanager

@@ -20,6 +20,7 @@ from memory.ports import Clock, Models
 from memory.prompt import Parts, Prompt, assemble
 from memory.resetting import ResetReport, SessionFacts
 from memory.rolling import RollingSummary
+from memory.search import Search, open_search
 from memory.settings import MemorySettings
 from memory.stores import sessions
 from memory.summary_run import Ended
@@ -52,7 +53,7 @@ class Composed:
 class Engine:
     """Memory for all sessions. Made by `open_engine`.
 
-    It hands on: `summaries` (what is due, refreshing, viewing), `pools` (as people use them),
+    It hands on: `search` (finding messages again), `summaries` (what is due, refreshing, viewing), `pools` (as people use them),
     `afterwork` (what is done after a reply was sent), `clearing` (switches of the mode, removals).
     """
 
@@ -65,6 +66,7 @@ class Engine:
         settings: MemorySettings,
         clock: Clock,
         zone: tzinfo | None,
+        search: Search,
     ) -> None:
         self._database = database
         self._models = models
@@ -78,6 +80,7 @@ class Engine:
         self.summaries = RollingSummary(
             database=database, models=models, clock=clock, zone=zone, language=language
         )
+        self.search = search
         self.pools = PoolDesk(database=database, clock=clock)
         self._modes = all_modes(
             database=database,
@@ -85,6 +88,7 @@ class Engine:
             settings=settings,
             zone=zone,
             summaries=self.summaries,
+            recall=search.recall,
         )
         self.afterwork = Afterwork(
             database=database,
@@ -166,6 +170,8 @@ class Engine:
     def settled(self, turn: Turn, mark: int | None) -> None:
         """The transaction that kept a turn is through; the rest is done after the send."""
         self._modes[turn.mode].settled(turn, mark)
+        if turn.mode is not Mode.POOLS:
+            self.search.want()
         if turn.mode is not Mode.WINDOW:
             self.afterwork.want(turn.session)
 
@@ -224,13 +230,15 @@ async def open_engine(
     zone: tzinfo | None = None,
 ) -> AsyncIterator[Engine]:
     """Memory over a database that is open, with the backdrop files of a data directory."""
-    engine = Engine(
-        database=database,
-        models=models,
-        backdrop=Backdrop(directory, limit_chars=settings.backdrop_chars),
-        settings=settings,
-        clock=clock,
-        zone=zone,
-    )
-    await engine.resume()
-    yield engine
+    async with open_search(database=database, embedder=models.embed, zone=zone) as search:
+        engine = Engine(
+            database=database,
+            models=models,
+            backdrop=Backdrop(directory, limit_chars=settings.backdrop_chars),
+            settings=settings,
+            clock=clock,
+            zone=zone,
+            search=search,
+        )
+        await engine.resume()
+        yield engine

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from memory.database import Database, Reader
+from memory.database import Readable, Reader
 from memory.recall import Recall, Wanted
 from memory.segments import phrase, terms
 from memory.stores import passages, words
@@ -58,7 +58,7 @@ class Excerpts:
 class Lookup:
     """Search for readers. Made of the recall that prompts use, so both find the same."""
 
-    def __init__(self, *, database: Database, recall: Recall) -> None:
+    def __init__(self, *, database: Readable, recall: Recall) -> None:
         self._database = database
         self._recall = recall
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memory.database import Database
+from memory.database import Readable
 from memory.index import NOTHING_NEAR, Ids, Near, VectorIndex, VectorIndexes, VectorsInvalid
 from memory.ports import Vectors
 from memory.stores import message_vectors
@@ -36,7 +36,7 @@ class Nearest:
     index can hold nothing that the table does not, whoever wrote, and after any crash.
     """
 
-    def __init__(self, database: Database, indexes: VectorIndexes) -> None:
+    def __init__(self, database: Readable, indexes: VectorIndexes) -> None:
         self._database = database
         self._indexes = indexes
         self._refreshing = asyncio.Lock()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from memory import ranking
 from memory.candidates import Evidence, candidates
-from memory.database import Database, Reader
+from memory.database import Readable, Reader
 from memory.dates import days_named
 from memory.errors import ModelError
 from memory.index import NOTHING_NEAR, Ids, Near
@@ -116,7 +116,7 @@ class Recall:
     def __init__(
         self,
         *,
-        database: Database,
+        database: Readable,
         nearest: Nearest,
         embedder: Embedder | None,
         settings: RecallSettings,

@@ -2,17 +2,18 @@
 
 import getpass
 import sys
-from typing import Annotated
+from collections.abc import Coroutine
+from typing import Annotated, Any
 
 import typer
 
 from adapters.console import pipe, terminal
-from bot.app import ConsoleTalk, open_app
+from bot.app import App, ConsoleTalk, open_app
 from bot.cli.boundary import ExitCode, err, out, run
 from bot.cli.options import ConfigFile, DataDir, loaded
 from bot.cli.provision import Provision
 from bot.config import Loaded
-from bot.jobs import alongside, follow_wanted
+from bot.jobs import alongside, follow_backlog, follow_wanted
 from bot.logs import configure
 from bot.model_choice import open_models
 
@@ -52,11 +53,16 @@ async def _talk(settings: Loaded, session: str) -> bool:
         talk = ConsoleTalk(app, session=session, name=name)
         if interactive:
             out.print(f"[dim]model: {app.models.chat.name}[/dim]")
-            scheduled, wanted = app.scheduler.run(), follow_wanted(app.engine.summaries)
-            await alongside(terminal.converse(talk, console=out, name=name), scheduled, wanted)
+            person = terminal.converse(talk, console=out, name=name)
+            await alongside(person, app.scheduler.run(), *_behind(app))
             return True
         piped = pipe.converse(talk, lines=pipe.standard_input(), output=sys.stdout)
-        return await alongside(piped, follow_wanted(app.engine.summaries))
+        return await alongside(piped, *_behind(app))
+
+
+def _behind(app: App) -> tuple[Coroutine[Any, Any, None], ...]:
+    """What is done behind the replies."""
+    return follow_wanted(app.engine.summaries), follow_backlog(app.engine.search)
 
 
 def _own_name() -> str:

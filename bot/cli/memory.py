@@ -8,16 +8,19 @@ from typing import Annotated
 
 import typer
 
+from bot.app import SystemClock, open_lookup
 from bot.cli.boundary import out, run
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.datadir import DATABASE
 from bot.errors import UsageError
+from bot.excerpts import told
 from bot.summary_words import local_time, view_told
 from bot.words import Language
 from memory.database import open_reader
+from memory.lookup import DEFAULT_LIMIT, MOST_HITS, Excerpts, Sought
 from memory.rolling import SummaryView, view_of
 from memory.summary import as_object
-from memory.values import SessionId
+from memory.values import Message, SessionId
 
 memory = typer.Typer(help="What is remembered.", no_args_is_help=True)
 
@@ -49,6 +52,54 @@ def summary(
         out.print_json(json.dumps(_object(view, zone)), ensure_ascii=False)
     else:
         out.print(view_told(view, Language.ENGLISH, zone), markup=False, highlight=False)
+
+
+Query = Annotated[str, typer.Argument(help="What to look for; quoted inside: exactly that.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, max=MOST_HITS, help="Most hits.")]
+
+
+@memory.command()
+def search(
+    session: SessionName,
+    query: Query,
+    *,
+    limit: Limit = DEFAULT_LIMIT,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    config: ConfigFile = None,
+) -> None:
+    """Look up what was said in a conversation, by words and by meaning."""
+
+    async def work() -> tuple[Excerpts, tzinfo | None]:
+        settings = loaded(config, data_dir)
+        async with open_lookup(settings) as lookup:
+            now_ns = SystemClock().now_ns()
+            sought = Sought(session=SessionId(session), text=query, now_ns=now_ns, limit=limit)
+            return await lookup.search(sought), settings.zone
+
+    found, zone = run(work)
+    if as_json:
+        out.print_json(json.dumps(_found_object(found)), ensure_ascii=False)
+    else:
+        out.print(told(found, Language.ENGLISH, zone), markup=False, highlight=False)
+
+
+def _found_object(found: Excerpts) -> dict[str, object]:
+    return {
+        "keyword_only": found.keyword_only,
+        "excerpts": [[_message_object(one, found) for one in run] for run in found.excerpts],
+    }
+
+
+def _message_object(message: Message, found: Excerpts) -> dict[str, object]:
+    return {
+        "seq": message.seq,
+        "hit": message.seq in found.hits,
+        "role": message.role.value,
+        "name": message.speaker.name if message.speaker else None,
+        "sent_at_ns": message.sent_at_ns,
+        "text": message.text,
+    }
 
 
 async def _view(path: Path, session: SessionId) -> SummaryView:

@@ -10,6 +10,8 @@ from memory.modes.window import WindowMode
 from memory.passes.deconstruct import Deconstructor
 from memory.pool_slot import PoolSlot
 from memory.ports import Models
+from memory.recall import Recall
+from memory.recalling import Recalling
 from memory.rolling import RollingSummary
 from memory.settings import MemorySettings
 from memory.values import Mode
@@ -22,6 +24,7 @@ def all_modes(
     settings: MemorySettings,
     zone: tzinfo | None,
     summaries: RollingSummary,
+    recall: Recall,
 ) -> ModeChoice:
     """Every mode, ready for use."""
     slot = PoolSlot(database=database, embedder=models.embed, settings=settings.pools, zone=zone)
@@ -29,7 +32,13 @@ def all_modes(
     window = WindowMode(
         database=database, summaries=summaries, window_messages=settings.window_messages
     )
-    full = FullMode(database=database, window=window, slot=slot, deconstructor=deconstructor)
+    full = FullMode(
+        database=database,
+        window=window,
+        slot=slot,
+        deconstructor=deconstructor,
+        recalling=Recalling(recall=recall, chat=models.chat, most_tokens=settings.recall_tokens),
+    )
     pools = PoolsMode(
         database=database,
         slot=slot,

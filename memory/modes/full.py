@@ -10,6 +10,7 @@ from memory.modes.window import WindowMode
 from memory.passes.deconstruct import Deconstructor, Exchange, worth_distilling
 from memory.pool_slot import PoolSlot
 from memory.prompt import Prompt
+from memory.recalling import Recalling
 from memory.stores import archive, distilling, sessions
 from memory.values import NewMessage, Role, Session, SessionId, Turn
 
@@ -31,18 +32,22 @@ class FullMode:
         window: WindowMode,
         slot: PoolSlot,
         deconstructor: Deconstructor,
+        recalling: Recalling,
     ) -> None:
         self._database = database
         self._window = window
         self._slot = slot
         self._deconstructor = deconstructor
+        self._recalling = recalling
 
     async def gather(self, session: Session, entry: NewMessage) -> Gathered:
-        """Window and summary, with a fixed number of facts."""
+        """Window and summary, what was found again, and a fixed number of facts."""
         gathered = await self._window.gather(session, entry)
         facts = await self._slot.gather(session.id, entry)
-        shown = replace(facts.shown, covered=gathered.shown.covered)
-        slots = replace(gathered.slots, pool=facts.lines)
+        recalled = await self._recalling.gather(session, entry, gathered.window)
+        seqs = tuple(snippet.message.seq for snippet in recalled.snippets)
+        shown = replace(facts.shown, covered=gathered.shown.covered, snippets=seqs)
+        slots = replace(gathered.slots, pool=facts.lines, recalled=recalled)
         return replace(gathered, slots=slots, shown=shown)
 
     def composed(self, session: Session, gathered: Gathered, prompt: Prompt) -> None:
