@@ -179,7 +179,7 @@ async def test_jitter_delays_a_run_and_never_the_one_after(clock):
 
 
 async def test_a_clock_set_back_by_seconds_repeats_no_run(clock):
-    runs = Runs(clock)
+    runs = Runs(clock, lasts_s=1)
 
     async def correct():
         await asyncio.sleep(900.5)
