@@ -23,7 +23,8 @@ async def test_what_was_said_is_found_by_a_word_of_two_characters(kith):
 
 
 async def test_a_program_gets_the_hits_as_json(kith):
-    arguments = ("memory", "search", "cli-main", "Kyoto", "--json", "--data-dir", kith.data)
+    where = ("--limit", 1, "--data-dir", kith.data)
+    arguments = ("memory", "search", "cli-main", "Kyoto", "--json", *where)
     found = json.loads((await kith.run(*arguments)).out)
 
     texts = [message["text"] for run in found["excerpts"] for message in run if message["hit"]]
