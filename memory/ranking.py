@@ -49,7 +49,7 @@ class Weights:
     """Factor for messages that end in a question mark."""
     named_day: float = 1.0
     """Added for a day that the question names: as much as a perfect hit of words or meaning."""
-    duplicate_cosine: float = 0.975
+    duplicate_cosine: float = 0.98
     """Two messages of one speaker that are this close say the same, unless their numbers differ."""
     similar_cosine: float = 0.9
     """If they are only this close, they must also share their words."""
