@@ -36,9 +36,8 @@ INSERT INTO message_segments (seq, segments)
 SELECT seq, kith_segments(session, text) FROM messages ORDER BY seq
 """
 
-LONGEST_POSTINGS = 20_000
-"""Messages read for one word of a question: a word in more of them than this barely tells them
-apart. Bounds a search in a session of any size."""
+LONGEST_POSTINGS = 5_000
+"""Messages read for one word of a question. Bounds a search in a session of any size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +48,22 @@ class Term:
     seqs: NDArray[np.int64]
     """Rising."""
 
+    @property
+    def is_common(self) -> bool:
+        """Whether it stands in more messages than are read: then it barely tells them apart."""
+        return len(self.seqs) >= LONGEST_POSTINGS
+
 
 async def find_each(reader: Reader, session_number: int, words: Sequence[str]) -> list[Term]:
-    """For each word, the messages of the session that hold it; all sessions else are never read."""
+    """For each word, the messages of the session that hold it; no other session is read.
+
+    A common word is left out where a rarer one was found: there are too many to weigh it rightly.
+    """
     queries = [segments.match_all([(word,)], scope=session_number) for word in words]
     found = await _postings(reader, queries)
-    return [Term(word=word, seqs=seqs) for word, seqs in zip(words, found, strict=True)]
+    every = [Term(word=word, seqs=seqs) for word, seqs in zip(words, found, strict=True)]
+    telling = [term for term in every if len(term.seqs) and not term.is_common]
+    return [term for term in every if not term.is_common] if telling else every
 
 
 async def find_all(

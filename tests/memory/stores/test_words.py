@@ -207,3 +207,17 @@ async def test_messages_of_an_older_database_are_indexed_when_it_is_opened(tmp_p
     async with open_database(path) as database:
         assert await found(database, number, "綠茶") == [seq]
         assert await drift(database) == []
+
+
+async def test_a_word_that_nearly_every_message_holds_gives_way_to_a_rarer_one(
+    database, monkeypatch
+):
+    monkeypatch.setattr(words, "LONGEST_POSTINGS", 5)
+    number, seqs = await say(database, "a", *("tea again" for _ in range(9)), "tea and oolong")
+
+    async with database.reading() as reader:
+        both = await words.find_each(reader, number, ["tea", "oolong", "milk"])
+        [alone] = await words.find_each(reader, number, ["tea"])
+
+    assert [term.word for term in both] == ["oolong", "milk"]
+    assert alone.seqs.tolist() == seqs[-5:]
