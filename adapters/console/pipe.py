@@ -36,6 +36,8 @@ async def converse(talk: Talk, *, lines: AsyncIterator[str], output: TextIO) -> 
 
 async def standard_input() -> AsyncIterator[str]:
     """The lines of standard input, as they come; bytes that are not UTF-8 are replaced."""
+    if sys.stdin is None:  # closed by whoever started us
+        return
     pending = bytearray()
     async for chunk in _chunks():
         head, *complete = chunk.split(b"\n")
@@ -49,8 +51,9 @@ async def standard_input() -> AsyncIterator[str]:
 
 async def _chunks() -> AsyncIterator[bytes]:
     descriptor = sys.stdin.fileno()
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        # A regular file never waits, and the event loop cannot watch it.
+    mode = os.fstat(descriptor).st_mode
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)):
+        # A file or a device such as /dev/null: it never waits, and epoll(7) refuses to watch it.
         while chunk := await asyncio.to_thread(os.read, descriptor, _CHUNK_BYTES):
             yield chunk
         return

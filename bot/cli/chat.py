@@ -46,7 +46,8 @@ def chat(
 
 async def _talk(settings: Loaded, session: str) -> bool:
     """Whether every line got its answer."""
-    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    # A stream that whoever started us has closed is None.
+    interactive = all(end is not None and end.isatty() for end in (sys.stdin, sys.stdout))
     provision = Provision(err, ask=interactive)
     name = _own_name()
     async with open_app(settings, lambda: open_models(settings, provision)) as app:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from prompt_toolkit import PromptSession
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -11,7 +12,6 @@ from rich.progress import (
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
-from rich.prompt import Confirm
 
 from adapters.embedded.errors import WeightsAbsent, WeightsError, WeightsUnavailable
 from adapters.embedded.fetch import get
@@ -38,7 +38,7 @@ class Provision:
         """
         if store.has(weights):
             return weights
-        self._announce(weights, store)
+        await self._announce(weights, store)
         try:
             await fetch_shown(weights, store, self._console)
         except (WeightsUnavailable, WeightsError) as error:
@@ -47,11 +47,11 @@ class Provision:
             return await self._fall_back(error, store)
         return weights
 
-    def _announce(self, weights: Weights, store: Store) -> None:
+    async def _announce(self, weights: Weights, store: Store) -> None:
         size = f"{weights.size_bytes / _MB:,.0f} MB"
         if self._ask:
             question = f"The model {weights.title} ({size}) is not here yet. Fetch it now?"
-            if not Confirm.ask(question, console=self._console, default=True):
+            if not await _agreed(question):
                 raise WeightsAbsent(weights.name, store.path(weights))
         else:
             self._console.print(
@@ -69,6 +69,16 @@ class Provision:
             highlight=False,
         )
         return smallest
+
+
+async def _agreed(question: str) -> bool:
+    """Whether the person says yes, or just presses Enter. Ctrl-D is a no, Ctrl-C ends everything."""
+    prompt: PromptSession[str] = PromptSession()
+    try:
+        answer = await prompt.prompt_async(f"{question} [Y/n] ")
+    except EOFError:
+        return False
+    return answer.strip().casefold() in {"", "y", "yes"}
 
 
 async def fetch_shown(

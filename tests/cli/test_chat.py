@@ -1,6 +1,7 @@
 import asyncio
 import resource
 import signal
+import sys
 
 import pytest
 
@@ -78,6 +79,26 @@ async def test_input_from_a_file_works_like_a_pipe(kith, ollama):
         done = await kith.run("chat", "--data-dir", kith.data, typed=None, stdin=stdin)
 
     assert done.lines == ["one", "two"]
+
+
+@pytest.mark.parametrize("closing", ["</dev/null", "<&-"])
+async def test_without_any_input_it_ends_at_once(kith, closing):
+    shell = await asyncio.create_subprocess_exec(
+        *("sh", "-c", f'"$@" {closing}', "sh", sys.executable, "-m", "bot", "chat"),
+        *("--data-dir", kith.data),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=kith.home,
+        env=kith.env,
+    )
+    try:
+        async with asyncio.timeout(30):
+            out, err = await shell.communicate()
+    finally:
+        if shell.returncode is None:
+            shell.kill()
+
+    assert (shell.returncode, out, err) == (0, b"", b"")
 
 
 async def test_commands_are_answered_without_the_model(kith, ollama):

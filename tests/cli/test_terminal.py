@@ -2,6 +2,7 @@ import asyncio
 import os
 import pty
 import re
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -48,22 +49,29 @@ async def ollama():
         yield server
 
 
+@asynccontextmanager
+async def at_a_terminal(kith, *arguments):
+    master, slave = pty.openpty()
+    os.set_blocking(master, False)
+    ends = {"stdin": slave, "stdout": slave, "stderr": slave}
+    process = await kith.start(*arguments, **ends, start_new_session=True)
+    os.close(slave)
+    try:
+        yield Terminal(process, master)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        os.close(master)
+
+
 @pytest.fixture
 async def terminal(tmp_path, ollama):
     kith = Kith(home=tmp_path, extra={"TERM": "xterm"})
     kith.configure(f'[ollama]\nurl = "{ollama.url}"\n[models]\nembed = "none"\n')
-    master, slave = pty.openpty()
-    os.set_blocking(master, False)
-    ends = {"stdin": slave, "stdout": slave, "stderr": slave}
-    process = await kith.start("chat", "--data-dir", kith.data, **ends, start_new_session=True)
-    os.close(slave)
-    person = Terminal(process, master)
-    await person.sees("Ctrl-D leaves")
-    yield person
-    if process.returncode is None:
-        process.kill()
-        await process.wait()
-    os.close(master)
+    async with at_a_terminal(kith, "chat", "--data-dir", kith.data) as person:
+        await person.sees("Ctrl-D leaves")
+        yield person
 
 
 async def test_a_person_talks_and_leaves(terminal, ollama):
@@ -111,3 +119,16 @@ async def test_no_history_of_what_was_typed_is_written(terminal, ollama, tmp_pat
 
     found = [p for p in tmp_path.rglob("*") if p.is_file() and b"zanzibar" in p.read_bytes()]
     assert {p.name.split("-")[0] for p in found} <= {"kith.db"}
+
+
+@pytest.mark.parametrize(("key", "code"), [("n\r", 1), ("\x04", 1), ("\x03", 130)])
+async def test_a_person_may_refuse_the_model_that_is_offered(tmp_path, key, code):
+    kith = Kith(home=tmp_path, extra={"TERM": "xterm"})
+
+    async with at_a_terminal(kith, "chat", "--model", "small") as person:
+        await person.sees("[Y/n]")
+        person.types(key)
+
+        assert await person.ended() == code
+        assert "Traceback" not in person.shown
+        assert ("kith model get small" in person.shown) == (code == 1)
