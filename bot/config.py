@@ -63,7 +63,7 @@ class OllamaSettings:
 
     url: str = "http://127.0.0.1:11434"
     model: str = ""
-    """The model that `auto` takes; empty: the one used last."""
+    """The model that `auto` takes; empty: the one changed last."""
     embed_model: str = ""
     """The model that `auto` takes for vectors; empty: the embedded one."""
     num_ctx: Annotated[int, Interval(ge=1024, le=1_000_000)] = 8_192
@@ -208,11 +208,19 @@ def load(path: Path | None = None, env: Environment | None = None) -> Loaded:
     """
     env = environment() if env is None else env
     named = path or (Path(env[VARIABLE]) if env.get(VARIABLE) else None)
-    source = named or next((place for place in search_order(env) if place.is_file()), None)
+    source = named or next((place for place in search_order(env) if _is_file(place)), None)
     if source is None:
         return Loaded(config=Config(), source=None, environment=env)
     source = source.resolve()
     return Loaded(config=parse(_read(source), str(source)), source=source, environment=env)
+
+
+def _is_file(place: Path) -> bool:
+    """Whether a file is there, as far as we may look."""
+    try:
+        return place.is_file()
+    except OSError:
+        return False
 
 
 def parse(text: str, source: str) -> Config:
@@ -229,13 +237,18 @@ def parse(text: str, source: str) -> Config:
     problems: list[Problem] = []
     config = Config()
     try:
-        config = TypeAdapter(Config).validate_json(json.dumps(table, default=str), strict=True)
+        config = TypeAdapter(Config).validate_json(json.dumps(table, default=_date), strict=True)
     except ValidationError as error:
         problems = [_problem(dict(found)) for found in error.errors()]
     problems += _zone_problems(table)
     if problems:
         raise ConfigError(source, problems)
     return config
+
+
+def _date(value: object) -> list[str]:
+    """A date of TOML in JSON, which has none. No setting is one: as a list it fits nowhere."""
+    return [str(value)]
 
 
 def _read(source: Path) -> str:

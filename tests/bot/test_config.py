@@ -77,6 +77,20 @@ def test_a_file_that_is_named_must_exist(tmp_path):
         load(tmp_path / "nowhere.toml", env={})
 
 
+def test_a_place_that_cannot_be_looked_at_is_passed_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/" + "x" * 300)  # longer than any name may be
+
+    assert load(env={}).source is None
+
+
+def test_a_date_is_no_text():
+    with pytest.raises(ConfigError) as caught:
+        parse("timezone = 1979-05-27\n[models]\nchat = 07:32:00\n", "kith.toml")
+
+    assert [problem.key for problem in caught.value.problems] == ["timezone", "models.chat"]
+
+
 def test_a_relative_path_counts_from_its_file(tmp_path):
     path = tmp_path / "kith.toml"
     path.write_text('data_dir = "memory"\n', encoding="utf-8")
