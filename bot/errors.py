@@ -10,6 +10,7 @@ KithError
 ├── NoAdapterLeft           no platform can be used: no token, or none that is accepted (exit 78)
 ├── RootTaskEnded           a part of the service that runs for ever came to an end
 ├── LaneFull                a session has more waiting than it may
+├── TurnStopped             a person stopped the answer while it was being written
 ├── JobBusy                 the job is running already
 ├── AdapterError            a platform adapter cannot go on
 │   ├── LoginRefused        the platform does not accept the token or the rights (final)

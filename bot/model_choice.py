@@ -13,6 +13,7 @@ import structlog
 from adapters.embedded.chat import open_chat as open_embedded_chat
 from adapters.embedded.embed import open_embedder as open_embedded_embedder
 from adapters.embedded.errors import ExtraMissing
+from adapters.embedded.runtime import need_library
 from adapters.embedded.store import Store
 from adapters.embedded.weights import KNOWN, Weights, find
 from adapters.gate import Gate
@@ -100,6 +101,7 @@ class _Opener:
     async def _model(self, choice: Choice) -> AbstractAsyncContextManager[ChatModel]:
         if choice.provider == OLLAMA:
             return open_ollama_chat(self._ollama_options(choice.name), self._ollama_gate)
+        await need_library()
         store = Store(models_dir=self._models_dir)
         weights = await self._provider.ensure(find(choice.name), store)
         threads = self._config.embedded.threads or None

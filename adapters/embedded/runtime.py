@@ -4,7 +4,6 @@ The only place that imports `xllamacpp`. What it is given is plain data, what co
 chunks of llama.cpp's own chat completion stream.
 """
 
-import asyncio
 import importlib
 import os
 import secrets
@@ -96,12 +95,24 @@ async def open_runtime(
         try:
             yield runtime
         finally:
-            await asyncio.shield(in_thread(runtime.unload))
+            await in_thread(runtime.unload)
 
 
 def default_threads() -> int:
     """All cores that this process may use but one, and at least one."""
-    return max(1, len(os.sched_getaffinity(0)) - 1)
+    # Only Linux tells which cores; elsewhere all of them count.
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, cores - 1)
+
+
+async def need_library() -> None:
+    """Make sure that the optional library is there, before a large download for it.
+
+    Raises:
+        ExtraMissing: it is not.
+    """
+    await in_thread(_library)
 
 
 def _library() -> Native:

@@ -172,3 +172,14 @@ def test_budgets_fit_the_context(weights):
 
     assert limits.prompt_tokens + limits.reply_tokens <= limits.context_tokens
     assert not limits.tools
+
+
+def test_one_core_is_left_alone_also_where_the_system_tells_only_their_number(monkeypatch):
+    monkeypatch.delattr(native.os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(native.os, "cpu_count", lambda: 8)
+
+    assert native.default_threads() == 7
+
+    monkeypatch.setattr(native.os, "cpu_count", lambda: None)
+
+    assert native.default_threads() == 1
