@@ -30,6 +30,8 @@ Value = str | int | float | bytes | None
 
 READERS = 3
 BUSY_TIMEOUT_MS = 5_000
+_BACKUP_PAGES = 4_096
+"""Copied at a time (16 MiB): between them the connection's thread serves nobody else."""
 
 # WAL with synchronous=FULL: a committed row survives power loss (sqlite.org/wal.html, "Performance
 # Considerations": NORMAL may lose the last commits).
@@ -188,6 +190,24 @@ class Database:
         async with self.reading() as reader:
             found = [str(row[0]) for row in await reader.rows("PRAGMA integrity_check")]
         return [] if found == ["ok"] else found
+
+    async def back_up(self, target: Path) -> None:
+        """Write a sound copy of the file, as of one moment, while everybody goes on working.
+
+        Raises:
+            StoreError: the copy cannot be written.
+        """
+        with _translated():
+            copy = await aiosqlite.connect(target)
+        try:
+            connection = await self._readers.get()
+            try:
+                with _translated():
+                    await connection.backup(copy, pages=_BACKUP_PAGES)
+            finally:
+                self._readers.put_nowait(connection)
+        finally:
+            await copy.close()
 
     async def erase_traces(self) -> None:
         """Leave no byte of deleted rows in the file: rewrite it and empty the WAL.

@@ -6,6 +6,7 @@ import typer
 
 from bot.cli.chat import chat
 from bot.cli.doctor import doctor
+from bot.cli.exchange import export_, import_
 from bot.cli.jobs import jobs
 from bot.cli.memory import memory
 from bot.cli.model import model
@@ -35,6 +36,8 @@ app.command("run")(serve_platforms)
 app.command()(status)
 app.command()(doctor)
 app.command()(version)
+app.command("import")(import_)
+app.command("export")(export_)
 app.add_typer(model, name="model")
 app.add_typer(jobs, name="jobs")
 app.add_typer(memory, name="memory")

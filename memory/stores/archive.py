@@ -25,28 +25,53 @@ _APPEND = """
 INSERT INTO messages (session, role, text, sent_at_ns, person, name, platform_id)
 VALUES (?, ?, ?, ?, ?, ?, ?)
 """
+_APPEND_NEW = """
+INSERT INTO messages (session, role, text, sent_at_ns, person, name, platform_id)
+SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (
+    SELECT 1 FROM messages
+    WHERE session = ?1 AND sent_at_ns = ?4 AND role = ?2 AND text = ?3)
+"""
+_HOLDS = """
+SELECT 1 FROM messages WHERE session = (SELECT number FROM sessions WHERE id = ?1)
+AND sent_at_ns = ?4 AND role = ?2 AND text = ?3
+"""
+_NEWEST_TIME = """
+SELECT max(sent_at_ns) AS at_ns FROM messages
+WHERE session = (SELECT number FROM sessions WHERE id = ?)
+"""
+_BEFORE = """
+SELECT max(seq) AS seq FROM messages
+WHERE session = (SELECT number FROM sessions WHERE id = ?1) AND seq < coalesce(
+    (SELECT min(seq) FROM messages
+     WHERE session = (SELECT number FROM sessions WHERE id = ?1) AND sent_at_ns >= ?2), ?3)
+"""
 _CLEAR = "DELETE FROM messages WHERE session = (SELECT number FROM sessions WHERE id = ?)"
+_BEHIND_ALL = 2**63 - 1
 
 
 async def append(unit: Unit, session_number: int, messages: Sequence[NewMessage]) -> list[Seq]:
     """Store messages in the order given; their row numbers."""
     return [
-        Seq(
-            await unit.insert(
-                _APPEND,
-                (
-                    session_number,
-                    message.role,
-                    message.text,
-                    message.sent_at_ns,
-                    message.speaker.person if message.speaker else None,
-                    message.speaker.name if message.speaker else None,
-                    message.platform_id,
-                ),
-            )
-        )
-        for message in messages
+        Seq(await unit.insert(_APPEND, _values(session_number, message))) for message in messages
     ]
+
+
+async def append_new(unit: Unit, session_number: int, messages: Sequence[NewMessage]) -> None:
+    """Store messages in the order given, but none twice that has the same role, time and text."""
+    await unit.execute_many(_APPEND_NEW, [_values(session_number, message) for message in messages])
+
+
+def _values(session_number: int, message: NewMessage) -> tuple[int | str | None, ...]:
+    speaker = message.speaker
+    return (
+        session_number,
+        message.role,
+        message.text,
+        message.sent_at_ns,
+        speaker.person if speaker else None,
+        speaker.name if speaker else None,
+        message.platform_id,
+    )
 
 
 async def latest(reader: Reader, session: SessionId, *, from_seq: Seq, limit: int) -> list[Message]:
@@ -69,6 +94,24 @@ async def exchange(reader: Reader, session: SessionId, *, seq: Seq) -> list[Mess
 async def last_seq(reader: Reader, session: SessionId) -> Seq:
     """Row number of the session's newest message; `NO_SEQ` without one."""
     row = await reader.row(_LAST, (session,))
+    return Seq(row["seq"]) if row and row["seq"] is not None else NO_SEQ
+
+
+async def holds(reader: Reader, session: SessionId, message: NewMessage) -> bool:
+    """Whether the session has a message of the same role, time and text."""
+    wanted = (session, message.role, message.text, message.sent_at_ns)
+    return await reader.row(_HOLDS, wanted) is not None
+
+
+async def newest_time(reader: Reader, session: SessionId) -> int | None:
+    """When the session's latest message was sent, in nanoseconds; None without one."""
+    row = await reader.row(_NEWEST_TIME, (session,))
+    return row["at_ns"] if row else None
+
+
+async def last_before(reader: Reader, session: SessionId, *, at_ns: int) -> Seq:
+    """The last row before the first message sent at `at_ns` or later; `NO_SEQ` without one."""
+    row = await reader.row(_BEFORE, (session, at_ns, _BEHIND_ALL))
     return Seq(row["seq"]) if row and row["seq"] is not None else NO_SEQ
 
 

@@ -1,0 +1,186 @@
+"""`kith import` and `kith export`: sessions from and to files."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from bot.app import SystemClock
+from bot.cli.boundary import err, out, run
+from bot.cli.options import ConfigFile, DataDir, Json, loaded
+from bot.config import Loaded
+from bot.datadir import DATABASE, owned
+from bot.errors import UsageError
+from memory.database import open_database, open_reader
+from memory.exchange.checking import Checked, Progress, check, session_named
+from memory.exchange.exporting import Exported, export
+from memory.exchange.importing import Imported, store, take_pages
+from memory.values import SessionId
+
+Source = Annotated[Path, typer.Argument(help="A directory, or one of its files.")]
+Into = Annotated[
+    str, typer.Option("--session", help="Import into this session.", show_default="its own name")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")]
+Which = Annotated[str, typer.Argument(help="Which session, such as cli-main.")]
+To = Annotated[Path | None, typer.Option("--to", help="Directory.", show_default="./SESSION")]
+
+
+def import_(
+    source: Source,
+    *,
+    session: Into = "",
+    dry_run: DryRun = False,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    config: ConfigFile = None,
+) -> None:
+    """Import sessions: Agenvoy's or Chatmery's files, or what 'kith export' wrote."""
+
+    async def work() -> dict[str, object]:
+        settings = loaded(config, data_dir)
+        wanted = session_named(session) if session else None
+        place = source.expanduser().absolute()
+        with _shown() as progress:
+            if dry_run:
+                return _counted(await _dry(place, settings, wanted, progress))
+            return await _imported(place, settings, wanted, progress)
+
+    result = run(work)
+    if as_json:
+        out.print_json(json.dumps(result, ensure_ascii=False))
+    else:
+        _tell(result)
+
+
+async def _dry(
+    source: Path, settings: Loaded, wanted: SessionId | None, progress: Progress
+) -> Checked:
+    database = settings.data_dir / DATABASE
+    if not database.exists():
+        return await check(source, None, session=wanted, zone=settings.zone, progress=progress)
+    async with open_reader(database.absolute()) as reader:
+        return await check(source, reader, session=wanted, zone=settings.zone, progress=progress)
+
+
+async def _imported(
+    source: Path, settings: Loaded, wanted: SessionId | None, progress: Progress
+) -> dict[str, object]:
+    with owned(settings.data_dir) as directory:
+        async with open_database(directory / DATABASE) as database:
+            async with database.reading() as reader:
+                checked = await check(
+                    source, reader, session=wanted, zone=settings.zone, progress=progress
+                )
+            taken, kept = take_pages(checked.pages, directory)
+            done = await store(checked, database, SystemClock(), progress)
+    return {
+        "dry_run": False,
+        "sessions": [asdict(one) for one in done],
+        "pages": taken,
+        "pages_kept": kept,
+        "passed_over": list(checked.passed_over),
+    }
+
+
+def _counted(checked: Checked) -> dict[str, object]:
+    """What a dry run found: everything counts as new, as nothing was compared one by one."""
+    sessions = [
+        Imported(
+            session=one.session,
+            messages=one.records,
+            entries=sum(len(records) for _, records in one.pools),
+            summary=one.summary is not None,
+        )
+        for one in checked.sessions
+    ]
+    return {
+        "dry_run": True,
+        "sessions": [asdict(one) for one in sessions],
+        "pages": [page.name for page in checked.pages],
+        "pages_kept": [],
+        "passed_over": list(checked.passed_over),
+    }
+
+
+def _tell(result: dict[str, object]) -> None:
+    verb = "would be imported" if result["dry_run"] else "imported"
+    for one in _listed(result["sessions"]):
+        extra = ", its summary" if one["summary"] else ""
+        out.print(
+            f"{one['session']}: {one['messages']} messages and {one['entries']} facts{extra}"
+            f" {verb}, {one['known']} messages known before",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+    for label, key in (
+        (verb, "pages"),
+        ("kept as it is here", "pages_kept"),
+        ("passed over (temporary session)", "passed_over"),
+    ):
+        for name in _listed(result[key]):
+            out.print(f"{name}: {label}", markup=False, highlight=False)
+
+
+def _listed(value: object) -> list[dict[str, object]]:
+    return value if isinstance(value, list) else []
+
+
+def export_(
+    session: Which,
+    *,
+    to: To = None,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    config: ConfigFile = None,
+) -> None:
+    """Write a session out as JSON files; 'kith import' reads them back."""
+
+    async def work() -> Exported:
+        settings = loaded(config, data_dir)
+        database = settings.data_dir / DATABASE
+        if not database.exists():
+            raise UsageError(f"nothing is kept in {settings.data_dir} yet")
+        with _shown() as progress:
+            async with open_reader(database.absolute()) as reader:
+                return await export(
+                    reader,
+                    SessionId(session),
+                    to or Path(session),
+                    pages_from=settings.data_dir,
+                    zone=settings.zone,
+                    progress=progress,
+                )
+
+    done = run(work)
+    if as_json:
+        result = asdict(done) | {"directory": str(done.directory)}
+        out.print_json(json.dumps(result, ensure_ascii=False))
+        return
+    told = f"{done.messages} messages and {done.entries} facts written to {done.directory}"
+    out.print(told, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def _shown() -> Iterator[Progress]:
+    """A progress bar on a terminal; nothing elsewhere."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=err, disable=not err.is_terminal, transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+
+        def report(what: str, done: int, total: int) -> None:
+            bar.update(task, description=what, completed=done, total=total or None)
+
+        yield report

@@ -1,0 +1,1 @@
+"""Sessions as files: the seeds' own files read in, a session written out in their form."""

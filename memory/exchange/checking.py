@@ -1,0 +1,215 @@
+"""An import before it begins: every file read to its end, every problem noted, nothing stored."""
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from pathlib import Path
+
+from memory.database import Reader
+from memory.exchange.finding import find
+from memory.exchange.interface import (
+    Found,
+    HistorySource,
+    ImportRefused,
+    PoolRecord,
+    Problems,
+    Record,
+    SessionFiles,
+)
+from memory.exchange.pool_file import entries_in
+from memory.exchange.summary_file import cursor_in, summary_in
+from memory.facts import Pool
+from memory.stores import archive, imports
+from memory.summary import Summary
+from memory.values import NewMessage, SessionId
+
+PREFIXES = ("cli-", "tg-", "dc-")
+LONGEST_NAME_CHARS = 200
+_REPORT_EVERY = 1_000
+
+Progress = Callable[[str, int, int], None]
+"""Called now and then with what is being done, how much of it is done, and of how much (0: not
+known)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedHistory:
+    """A file of messages that was found sound."""
+
+    source: HistorySource
+    records: int
+    digest: str
+    """SHA-256 of what was read; the same messages have the same, whatever file they lie in."""
+    start_ns: int
+    """What messages without a time at the file's start are counted from."""
+
+    async def messages(self, problems: Problems) -> AsyncIterator[NewMessage]:
+        """The messages, each with a time: one without comes 1 ns after the one before it."""
+        last_ns = self.start_ns
+        async for record in self.source.records(problems):
+            last_ns = last_ns + 1 if record.sent_at_ns is None else record.sent_at_ns
+            yield NewMessage(
+                role=record.role,
+                text=record.text,
+                sent_at_ns=last_ns,
+                speaker=record.speaker,
+                platform_id=record.platform_id,
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedSession:
+    """Everything of one session, found sound."""
+
+    session: SessionId
+    histories: tuple[CheckedHistory, ...] = ()
+    summary: Summary | None = None
+    covered_until_ns: int | None = None
+    """Messages before this time are covered by the summary."""
+    pools: tuple[tuple[Pool, tuple[PoolRecord, ...]], ...] = ()
+
+    @property
+    def records(self) -> int:
+        """How many messages its files hold."""
+        return sum(history.records for history in self.histories)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """An import that may begin."""
+
+    sessions: tuple[CheckedSession, ...]
+    pages: tuple[Path, ...]
+    passed_over: tuple[str, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Scan:
+    """What a first reading of a history learns."""
+
+    records: int = 0
+    untimed: int = 0
+    first_ns: int | None = None
+    digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
+
+    def take(self, record: Record) -> None:
+        self.records += 1
+        if self.first_ns is None:
+            self.first_ns = record.sent_at_ns
+            self.untimed += record.sent_at_ns is None
+        speaker = record.speaker.person if record.speaker else None
+        known = (record.role, record.text, record.sent_at_ns, speaker, record.platform_id)
+        self.digest.update(json.dumps(known).encode())
+
+    @property
+    def start_ns(self) -> int:
+        return 0 if self.first_ns is None else self.first_ns - self.untimed - 1
+
+
+async def check(
+    path: Path,
+    reader: Reader | None,
+    *,
+    session: SessionId | None,
+    zone: tzinfo | None,
+    progress: Progress,
+) -> Checked:
+    """Read everything that is to be imported, into `session` or into sessions named as it is.
+
+    `reader` sees what is stored already; None where there is no database yet.
+
+    Raises:
+        ImportRefused: something is wrong with a file, or does not fit what is stored already.
+        StoreError: the database cannot be read.
+    """
+    problems = Problems()
+    found = await find(path, zone, problems)
+    if session is not None and len(found.sessions) > 1:
+        names = ", ".join(one.name for one in found.sessions[:10])
+        problems.add(path, None, f"holds several sessions ({names}); import one without the others")
+    checked = [
+        await _checked(files, session or session_named(files.name), zone, problems, progress)
+        for files in found.sessions
+    ]
+    if reader:
+        for one in checked:
+            await _fit(reader, one, problems)
+    if problems.count:
+        raise ImportRefused(problems)
+    return _summed(found, checked)
+
+
+def session_named(name: str) -> SessionId:
+    """The session that another program's session becomes: of the same name, else a local one."""
+    plain = "".join(char for char in name if char.isprintable()).strip()[:LONGEST_NAME_CHARS]
+    return SessionId(plain if plain.startswith(PREFIXES) else f"cli-{plain or 'imported'}")
+
+
+def _summed(found: Found, checked: list[CheckedSession]) -> Checked:
+    return Checked(sessions=tuple(checked), pages=found.pages, passed_over=found.passed_over)
+
+
+async def _checked(
+    files: SessionFiles,
+    session: SessionId,
+    zone: tzinfo | None,
+    problems: Problems,
+    progress: Progress,
+) -> CheckedSession:
+    return CheckedSession(
+        session=session,
+        histories=tuple([await _scanned(source, problems, progress) for source in files.histories]),
+        summary=summary_in(files.summary, problems) if files.summary else None,
+        covered_until_ns=cursor_in(files.cursor, zone, problems) if files.cursor else None,
+        pools=tuple((one.pool, tuple(entries_in(one.path, zone, problems))) for one in files.pools),
+    )
+
+
+async def _scanned(source: HistorySource, problems: Problems, progress: Progress) -> CheckedHistory:
+    scan = _Scan()
+    async for record in source.records(problems):
+        scan.take(record)
+        if scan.records % _REPORT_EVERY == 0:
+            progress(f"checking {source.path.name}", scan.records, 0)
+    return CheckedHistory(
+        source=source,
+        records=scan.records,
+        digest=scan.digest.hexdigest(),
+        start_ns=scan.start_ns,
+    )
+
+
+async def _fit(reader: Reader, checked: CheckedSession, problems: Problems) -> None:
+    """Note what does not fit the session as it is stored.
+
+    Rows are numbered as they come, so a message from before others cannot be put in between.
+    """
+    session = checked.session
+    if checked.records and await imports.keeps_no_transcript(reader, session):
+        problems.add(
+            checked.histories[0].source.path,
+            None,
+            f"holds messages, and {session} keeps none (its memory is 'pools')",
+        )
+        return
+    newest_ns = await archive.newest_time(reader, session)
+    if newest_ns is None:
+        return
+    for history in checked.histories:
+        if not await imports.done(reader, session, history.digest):
+            await _follows(reader, session, history, newest_ns, problems)
+
+
+async def _follows(
+    reader: Reader, session: SessionId, history: CheckedHistory, newest_ns: int, problems: Problems
+) -> None:
+    path = history.source.path
+    number = 0
+    async for message in history.messages(Problems()):
+        number += 1
+        if message.sent_at_ns < newest_ns and not await archive.holds(reader, session, message):
+            what = f"message {number} is older than what {session} holds already"
+            problems.add(path, None, f"{what}; import into a new one with --session NAME")
+            return

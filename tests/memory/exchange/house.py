@@ -1,0 +1,46 @@
+"""What the tests of importing and exporting share."""
+
+import json
+
+from memory.exchange.checking import check
+from memory.exchange.importing import store
+from memory.stores import archive, pools, summaries
+from tests.fakes import FakeClock
+
+
+def quiet(_what, _done, _total):
+    """Nobody watches."""
+
+
+def record(text, at_ns, role="user", **fields):
+    return {"role": role, "content": text, "sendAt": at_ns, "sender": "小明"} | fields
+
+
+def write_history(path, records):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(records, ensure_ascii=False))
+
+
+async def bring_in(path, database, *, session=None, zone=None, progress=quiet):
+    async with database.reading() as reader:
+        checked = await check(path, reader, session=session, zone=zone, progress=progress)
+    return await store(checked, database, FakeClock(), progress)
+
+
+async def messages(database, session):
+    async with database.reading() as reader:
+        return await archive.after(reader, session, seq=0, limit=100_000)
+
+
+async def texts(database, session):
+    return [message.text for message in await messages(database, session)]
+
+
+async def summary(database, session):
+    async with database.reading() as reader:
+        return await summaries.current(reader, session)
+
+
+async def entries(database, session):
+    async with database.reading() as reader:
+        return await pools.every(reader, session)
