@@ -171,16 +171,17 @@ async def alongside(work: Awaitable[T], *chores: Coroutine[Any, Any, None]) -> T
 
     Raises:
         KithError: what `work` raised, as it is.
+        OSError: the same; whoever read our output may have left.
     """
     async with asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(chore) for chore in chores]
         try:
-            result: T | KithError = await work
-        except KithError as error:
+            result: T | KithError | OSError = await work
+        except (KithError, OSError) as error:
             result = error
         finally:
             for task in running:
                 task.cancel()
-    if isinstance(result, KithError):
+    if isinstance(result, KithError | OSError):
         raise result
     return result
