@@ -19,9 +19,9 @@ log = structlog.get_logger()
 
 T = TypeVar("T")
 
-SUMMARISE, SWEEP = "summarise", "sweep"
-SCHEDULE = {SUMMARISE: "*/15 * * * *", SWEEP: "*/30 * * * *"}
-"""When each job is due (seed 1)."""
+SUMMARISE, SWEEP, COMPACT = "summarise", "sweep", "compact"
+SCHEDULE = {SUMMARISE: "*/15 * * * *", SWEEP: "*/30 * * * *", COMPACT: "7,22,37,52 * * * *"}
+"""When each job is due (seed 1). Histories are compacted when summarising is done."""
 PARALLEL = 4
 """Sessions summarised at once. Calls are bounded at the model anyway; this bounds what is read
 from the database for them, and lets one session's saving go on while another's call waits."""
@@ -57,6 +57,9 @@ def all_jobs(engine: Engine, *, zone: tzinfo | None) -> tuple[Job, ...]:
         swept = await engine.sweep_temporary(idle_s=TEMPORARY_IDLE_S)
         return f"{swept} temporary sessions removed"
 
+    async def compact(_report: Report) -> str:
+        return f"{await engine.compact()} histories compacted"
+
     return (
         Job(
             name=SUMMARISE,
@@ -65,6 +68,7 @@ def all_jobs(engine: Engine, *, zone: tzinfo | None) -> tuple[Job, ...]:
             jitter_s=20.0,
         ),
         Job(name=SWEEP, cron=parse_cron(SCHEDULE[SWEEP], zone), work=sweep, missed=Missed.ONCE),
+        Job(name=COMPACT, cron=parse_cron(SCHEDULE[COMPACT], zone), work=compact),
     )
 
 

@@ -15,6 +15,7 @@ from memory.clearing import Clearing
 from memory.database import Database, Unit
 from memory.errors import SessionMoved
 from memory.modes.assembly import all_modes
+from memory.passes.compaction import Compacted, Compactor
 from memory.pool_desk import PoolDesk
 from memory.ports import Clock, Models
 from memory.prompt import Parts, Prompt, assemble
@@ -81,6 +82,7 @@ class Engine:
             database=database, models=models, clock=clock, zone=zone, language=language
         )
         self.search = search
+        self._compactor = Compactor(database=database, limit_bytes=settings.max_history_bytes)
         self.pools = PoolDesk(database=database, clock=clock)
         self._modes = all_modes(
             database=database,
@@ -185,6 +187,22 @@ class Engine:
         """Bring the summary up to date now; whether it covers everything."""
         run = await self.summaries.refresh(session)
         return run.ended in (Ended.UP_TO_DATE, Ended.ADOPTED)
+
+    async def compact(self) -> int:
+        """Move the cutoff of every session that has grown too big; how many were moved.
+
+        One whose oldest messages are not summarised yet is summarised first, and waits till then.
+
+        Raises:
+            StoreError: the database could not do it; what was moved stays.
+        """
+        moved = 0
+        for session in await self._compactor.due():
+            outcome = await self._compactor.run(session)
+            moved += outcome is Compacted.MOVED
+            if outcome is Compacted.UNSUMMARISED:
+                self.summaries.want(session)
+        return moved
 
     async def reset(self, session: SessionId, *, everything: bool) -> ResetReport:
         """Clear a conversation; the summary and the long pool only if `everything` goes."""

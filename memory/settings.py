@@ -48,6 +48,10 @@ class MemorySettings:
     """How many of the last messages the model sees word for word (records, not turns). The seed's
     figure: most follow-ups are about the last few exchanges."""
 
+    max_history_bytes: Annotated[int, Interval(ge=10_000, le=2**40)] = 4 * 2**20
+    """As much of a session is hot, in UTF-8 bytes of its exported records; over it the oldest leave
+    for the archive until 80 % are left, and nothing is deleted. The seed's figure."""
+
     backdrop_chars: Annotated[int, Interval(ge=200, le=100_000)] = 4_000
     """Longest `SOUL.md` or `MEMORY.md`, in characters; what is past it is left out, with a
     warning. About 1,200 tokens of English each: a quarter of a 4k context."""

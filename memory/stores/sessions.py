@@ -24,6 +24,9 @@ _NEW_WINDOW = """
 UPDATE sessions SET window_seq = 1 + coalesce(
     (SELECT max(seq) FROM messages WHERE session = sessions.number), 0) WHERE id = ?
 """
+_MOVE_START = """
+UPDATE sessions SET start_seq = ?4 WHERE id = ?1 AND epoch = ?2 AND start_seq = ?3
+"""
 _CHOOSE = """
 INSERT INTO sessions (id, title, created_at_ns, active_at_ns, mode) VALUES (?1, '', ?2, ?2, ?3)
 ON CONFLICT (id) DO UPDATE SET mode = excluded.mode
@@ -92,6 +95,12 @@ async def bump_epoch(unit: Unit, session: SessionId, *, now_ns: int) -> None:
 async def begin_window(unit: Unit, session: SessionId) -> None:
     """Let the window start behind the last message; nothing is deleted."""
     await unit.execute(_NEW_WINDOW, (session,))
+
+
+async def move_start(unit: Unit, known: Session, seq: Seq) -> bool:
+    """Let hot history begin at `seq`; False when the session was reset or compacted meanwhile."""
+    expected = (known.id, known.epoch, known.start_seq, seq)
+    return await unit.execute(_MOVE_START, expected) > 0
 
 
 async def choose_mode(unit: Unit, session: SessionId, mode: Mode | None, *, now_ns: int) -> None:

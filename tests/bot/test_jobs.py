@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from adapters.gate import Gate
-from bot.jobs import PARALLEL, SUMMARISE, SWEEP, all_jobs, follow_wanted, summarise_due
+from bot.jobs import COMPACT, PARALLEL, SUMMARISE, SWEEP, all_jobs, follow_wanted, summarise_due
 from bot.scheduler import unwatched
 from memory.database import open_database
 from memory.engine import open_engine
@@ -84,14 +84,14 @@ async def stack():
         yield opened
 
 
-async def engine_over(stack, path, *, summary, chat=None, clock=None):
+async def engine_over(stack, path, *, summary, chat=None, clock=None, **settings):
     database = await stack.enter_async_context(open_database(path / "kith.db"))
     chat = chat or FakeChatModel()
     opened = open_engine(
         database=database,
         models=Models(chat=chat, summary=summary, extract=chat),
         directory=path,
-        settings=MemorySettings(),
+        settings=MemorySettings(**settings),
         clock=clock or FakeClock(),
     )
     return await stack.enter_async_context(opened)
@@ -227,6 +227,23 @@ async def test_temporary_sessions_are_swept_after_half_an_hour_and_never_summari
     assert told == "1 temporary sessions removed"
     assert {session.id for session in await engine.sessions()} == {"temp-new", "cli-old"}
     assert len(model.requests) == 1
+
+
+async def test_a_history_that_grew_too_big_is_summarised_first_and_compacted_then(stack, tmp_path):
+    model = FakeChatModel(lambda _: NOTES)
+    engine = await engine_over(stack, tmp_path, summary=model, max_history_bytes=10_000)
+    for n in range(12):
+        await say(engine, "tg-1", "茶" * 400, at_ns=n)
+    jobs = {job.name: job for job in all_jobs(engine, zone=None)}
+
+    first = await jobs[COMPACT].work(unwatched)
+    wanted = await engine.summaries.next_wanted()
+    await engine.summaries.refresh(wanted)
+    second = await jobs[COMPACT].work(unwatched)
+
+    assert (first, wanted, second) == ("0 histories compacted", "tg-1", "1 histories compacted")
+    [session] = await engine.sessions()
+    assert session.start_seq > 0
 
 
 async def test_a_small_pass_over_chinese_stores_taiwan_traditional(stack, tmp_path):

@@ -49,6 +49,7 @@ def test_before_the_first_run_the_jobs_are_listed_and_nothing_is_made(directory)
     assert [(state["name"], state["last"]) for state in states] == [
         ("summarise", None),
         ("sweep", None),
+        ("compact", None),
     ]
     assert list(directory.iterdir()) == []
 
