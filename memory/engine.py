@@ -12,6 +12,7 @@ from memory import resetting
 from memory.afterwork import Afterwork
 from memory.backdrop import Backdrop
 from memory.clearing import Clearing
+from memory.corrections import Corrections
 from memory.database import Database, Unit
 from memory.errors import SessionMoved
 from memory.modes.assembly import all_modes
@@ -54,8 +55,9 @@ class Composed:
 class Engine:
     """Memory for all sessions. Made by `open_engine`.
 
-    It hands on: `search` (finding messages again), `summaries` (what is due, refreshing, viewing), `pools` (as people use them),
-    `afterwork` (what is done after a reply was sent), `clearing` (switches of the mode, removals).
+    It hands on: `search` (finding messages again), `summaries` (what is due, refreshing, viewing),
+    `pools` (as people use them), `afterwork` (what is done after a reply was sent), `clearing`
+    (switches of the mode, removals), `corrections` (messages that were edited or deleted).
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class Engine:
             models=models,
             settings=settings.pools,
         )
+        self.corrections = Corrections(database=database)
         self.clearing = Clearing(database=database, modes=self._modes, clock=clock)
 
     async def resume(self) -> None:

@@ -161,8 +161,8 @@ class Deconstructor:
     async def _store(self, exchange: Exchange, facts: Sequence[_Fact], mark: int | None) -> bool:
         """Store what was found; False when the session no longer stands as it did."""
         async with self._database.unit() as unit:
-            if mark is not None:
-                await distilling.done(unit, mark)
+            if mark is not None and not await distilling.done(unit, mark):
+                return False
             session = await sessions.find(unit, exchange.session)
             state = await distilling.state(unit, exchange.session)
             if session is None or session.epoch != exchange.epoch or state.paused:

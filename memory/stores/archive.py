@@ -1,5 +1,6 @@
 """The table `messages`: every message kept, hot history and archive at once."""
 
+import json
 from collections.abc import Sequence
 
 from memory.database import Reader, Unit
@@ -45,6 +46,11 @@ WHERE session = (SELECT number FROM sessions WHERE id = ?1) AND seq < coalesce(
     (SELECT min(seq) FROM messages
      WHERE session = (SELECT number FROM sessions WHERE id = ?1) AND sent_at_ns >= ?2), ?3)
 """
+_BY_PLATFORM_ID = f"""
+{_FROM} WHERE s.id = ? AND m.platform_id IN (SELECT value FROM json_each(?)) ORDER BY m.seq
+"""  # noqa: S608
+_REWORD = "UPDATE messages SET text = ? WHERE seq = ?"
+_DELETE = "DELETE FROM messages WHERE seq = ?"
 _CLEAR = "DELETE FROM messages WHERE session = (SELECT number FROM sessions WHERE id = ?)"
 _BEHIND_ALL = 2**63 - 1
 
@@ -125,6 +131,24 @@ async def count_after(reader: Reader, session: SessionId, *, seq: Seq, most: int
     """How many messages lie behind row `seq`; counting ends at `most`."""
     row = await reader.row(_COUNT_AFTER, (session, seq, most))
     return int(row["messages"]) if row else 0
+
+
+async def by_platform_ids(
+    reader: Reader, session: SessionId, platform_ids: Sequence[str]
+) -> list[Message]:
+    """The messages of a session that its platform knows by these ids, oldest first."""
+    rows = await reader.rows(_BY_PLATFORM_ID, (session, json.dumps(list(platform_ids))))
+    return [message_of(row) for row in rows]
+
+
+async def reword(unit: Unit, seq: Seq, text: str) -> None:
+    """Let a message say something else."""
+    await unit.execute(_REWORD, (text, seq))
+
+
+async def delete(unit: Unit, seq: Seq) -> None:
+    """Delete one message."""
+    await unit.execute(_DELETE, (seq,))
 
 
 async def clear(unit: Unit, session: SessionId) -> int:

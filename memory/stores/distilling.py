@@ -15,6 +15,8 @@ _MARKS = f"""
 SELECT number, seq, in_group, attempts FROM to_distil WHERE session = {_NUMBER} AND seq IS NOT NULL
 ORDER BY number LIMIT ?2
 """  # noqa: S608
+_MARKED = "SELECT in_group FROM to_distil WHERE seq = ?"
+_UNMARK = "DELETE FROM to_distil WHERE seq = ?"
 _DONE = "DELETE FROM to_distil WHERE number = ?"
 _FAILED = "UPDATE to_distil SET attempts = attempts + 1 WHERE number = ?"
 _WAITING = """
@@ -108,9 +110,21 @@ async def marks(reader: Reader, session: SessionId, *, limit: int) -> list[Mark]
     ]
 
 
-async def done(unit: Unit, number: int) -> None:
-    """Take a mark away."""
-    await unit.execute(_DONE, (number,))
+async def done(unit: Unit, number: int) -> bool:
+    """Take a mark away; False when it was taken away before, with the message or by an edit."""
+    return await unit.execute(_DONE, (number,)) > 0
+
+
+async def begin_anew(unit: Unit, session: SessionId, *, seq: Seq, again: bool) -> None:
+    """Mark an edited turn anew if it is marked, or if it is to be distilled `again`.
+
+    What is being distilled under the old mark comes to nothing.
+    """
+    marked = await unit.rows(_MARKED, (seq,))
+    await unit.execute(_UNMARK, (seq,))
+    if marked or again:
+        group = any(row["in_group"] for row in marked)
+        await mark(unit, session, seq=seq, group=group)
 
 
 async def failed(unit: Unit, number: int) -> None:

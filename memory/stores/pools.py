@@ -56,6 +56,11 @@ WHERE session = {_NUMBER} AND pool <> ?2 AND superseded_by IN (
 _CLEAR = f"DELETE FROM pool_entries WHERE session = {_NUMBER} AND pool = ?2"  # noqa: S608
 _UNLINK = "DELETE FROM pool_sources WHERE kind = ?1 AND source = ?2"
 _RESTING = "SELECT DISTINCT entry FROM pool_sources WHERE kind = ?1 AND source = ?2"
+_RESTING_ON_TURN = f"""
+SELECT entry FROM pool_sources WHERE kind = 'turn' AND source = ?2
+AND entry IN (SELECT id FROM pool_entries WHERE session = {_NUMBER})
+"""  # noqa: S608
+_UNLINK_TURN = "DELETE FROM pool_sources WHERE entry = ?1 AND kind = 'turn' AND source = ?2"
 _BASELESS = """
 DELETE FROM pool_entries WHERE id = ? AND tag IN ('event', 'refined')
 AND NOT EXISTS (SELECT 1 FROM pool_sources WHERE entry = id AND kind <> 'entry')
@@ -204,3 +209,13 @@ async def forget_source(unit: Unit, source: Source) -> int:
     resting = await unit.rows(_RESTING, (source.kind, source.id))
     await unit.execute(_UNLINK, (source.kind, source.id))
     return sum([await unit.execute(_BASELESS, (row["entry"],)) for row in resting])
+
+
+async def forget_turn(unit: Unit, session: SessionId, platform_id: str) -> int:
+    """The same for a turn that is not in the archive; its id means something in its session only."""
+    resting = await unit.rows(_RESTING_ON_TURN, (session, platform_id))
+    dropped = 0
+    for row in resting:
+        await unit.execute(_UNLINK_TURN, (row["entry"], platform_id))
+        dropped += await unit.execute(_BASELESS, (row["entry"],))
+    return dropped

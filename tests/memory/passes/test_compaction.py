@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from memory.database import MEMORY_SCHEMA, open_database, statements
 from memory.exchange.history_file import to_line
 from memory.passes.compaction import Compacted, Compactor
+from memory.segments import indexed
 from memory.stores import archive, hot, sessions, summaries
 from memory.stores.summaries import Cursor
 from memory.summary import Summary
@@ -191,7 +192,8 @@ async def test_the_running_count_is_what_the_export_takes(database, compactor):
 @given(st.text().map(scrub), st.text(min_size=1).map(scrub), st.none() | st.text().map(scrub))
 def test_sqlite_counts_the_bytes_that_python_writes(text, name, platform_id):
     connection = sqlite3.connect(":memory:")
-    for script in sorted(MEMORY_SCHEMA.directory.iterdir(), key=lambda one: one.name)[:5]:
+    connection.create_function("kith_segments", 2, indexed, deterministic=True)
+    for script in sorted(MEMORY_SCHEMA.directory.iterdir(), key=lambda one: one.name):
         for statement in statements(script.read_text()):
             connection.execute(statement)
     connection.execute(

@@ -1,0 +1,66 @@
+"""Messages that people edited or deleted on their platform: what is kept of them follows.
+
+All of one correction is one transaction: the text, and by triggers its keyword index and its
+vector; facts that rest on the message alone; every summary that covers it, which is made anew.
+"""
+
+from collections.abc import Sequence
+
+from memory.database import Database, Unit
+from memory.facts import Source, SourceKind
+from memory.stores import archive, distilling, pools, summaries
+from memory.text import scrub
+from memory.values import Message, SessionId
+
+
+class Corrections:
+    """Edits and deletions, by the platform's own message ids."""
+
+    def __init__(self, *, database: Database) -> None:
+        self._database = database
+
+    async def edited(self, session: SessionId, platform_id: str, text: str) -> bool:
+        """Let a message say something else from now on; whether it was kept at all.
+
+        What it said before is nowhere afterwards. An edit that leaves no words is a deletion.
+
+        Raises:
+            StoreError: nothing was changed.
+        """
+        words = scrub(text)
+        if not words.strip():
+            return await self.deleted(session, [platform_id]) > 0
+        async with self._database.unit() as unit:
+            found = await archive.by_platform_ids(unit, session, [platform_id])
+            changed = [message for message in found if message.text != words]
+            for message in changed:
+                await archive.reword(unit, message.seq, words)
+                dropped = await _forget_traces(unit, message)
+                await distilling.begin_anew(unit, session, seq=message.seq, again=dropped > 0)
+            # Mode `pools` holds no words to change: what it distilled of the old ones goes.
+            dropped = await pools.forget_turn(unit, session, platform_id)
+        return bool(found or dropped)
+
+    async def deleted(self, session: SessionId, platform_ids: Sequence[str]) -> int:
+        """Forget messages; how many were kept.
+
+        Raises:
+            StoreError: nothing was forgotten.
+        """
+        async with self._database.unit() as unit:
+            found = await archive.by_platform_ids(unit, session, platform_ids)
+            for message in found:
+                await _forget_traces(unit, message)
+                await archive.delete(unit, message.seq)
+            for platform_id in platform_ids:
+                # What mode `pools` distilled of a turn that was never in the archive.
+                await pools.forget_turn(unit, session, platform_id)
+        return len(found)
+
+
+async def _forget_traces(unit: Unit, message: Message) -> int:
+    """Drop what was made of a message; how many facts went."""
+    source = Source(kind=SourceKind.MESSAGE, id=str(message.seq))
+    dropped = await pools.forget_source(unit, source)
+    await summaries.rewind(unit, message.session, seq=message.seq)
+    return dropped
