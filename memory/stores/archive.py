@@ -14,6 +14,7 @@ _COUNT = """
 SELECT count(*) AS messages FROM messages
 WHERE session = (SELECT number FROM sessions WHERE id = ?)
 """
+_COUNT_ALL = "SELECT count(*) AS messages FROM messages"
 _LAST = """
 SELECT max(seq) AS seq FROM messages WHERE session = (SELECT number FROM sessions WHERE id = ?)
 """
@@ -125,6 +126,12 @@ async def count(reader: Reader, session: SessionId) -> int:
     """How many messages the session holds."""
     row = await reader.row(_COUNT, (session,))
     return int(row["messages"]) if row else 0
+
+
+async def count_all(reader: Reader) -> int:
+    """How many messages all sessions hold."""
+    [row] = await reader.rows(_COUNT_ALL)
+    return int(row["messages"])
 
 
 async def count_after(reader: Reader, session: SessionId, *, seq: Seq, most: int) -> int:

@@ -45,6 +45,21 @@ UNION
 SELECT v.seq FROM message_vectors AS v JOIN messages AS m ON m.seq = v.seq
 WHERE m.session <> v.session
 """
+_ODD = """
+WITH newest AS (SELECT model, dimension, max(number) FROM message_vectors GROUP BY model)
+SELECT v.seq FROM message_vectors AS v JOIN newest USING (model)
+WHERE v.dimension <> newest.dimension
+"""
+_PAGE = """
+SELECT number, seq, vector FROM message_vectors WHERE number > ? ORDER BY number LIMIT ?
+"""
+_PAGE_ROWS = 4_096
+_QUEUE_MISSING = """
+INSERT OR IGNORE INTO message_backlog (seq)
+SELECT seq FROM messages WHERE seq NOT IN (SELECT seq FROM message_vectors)
+"""
+_COUNT = "SELECT count(*) AS vectors FROM message_vectors"
+_UNIT_TOLERANCE = 1e-2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,3 +155,34 @@ async def requeue_others(unit: Unit, model: str) -> int:
 async def drift(reader: Reader) -> list[Seq]:
     """Vectors without their message, or under another session than it: normally none."""
     return [Seq(row["seq"]) for row in await reader.rows(_DRIFT)]
+
+
+async def unusable(reader: Reader) -> list[Seq]:
+    """Vectors of another dimension than the newest of their model, or not of unit length.
+
+    Reads every vector.
+    """
+    found = {Seq(row["seq"]) for row in await reader.rows(_ODD)}
+    last = 0
+    while rows := await reader.rows(_PAGE, (last, _PAGE_ROWS)):
+        last = rows[-1]["number"]
+        lengths = [np.linalg.norm(np.frombuffer(row["vector"], dtype="<f4")) for row in rows]
+        wrong = ~(np.abs(np.array(lengths) - 1) < _UNIT_TOLERANCE)  # a NaN is wrong too
+        found |= {Seq(rows[place]["seq"]) for place in np.flatnonzero(wrong)}
+    return sorted(found)
+
+
+async def count(reader: Reader) -> int:
+    """How many messages have a vector."""
+    [row] = await reader.rows(_COUNT)
+    return int(row["vectors"])
+
+
+async def drop(unit: Unit, seqs: Sequence[Seq]) -> None:
+    """Give vectors up."""
+    await unit.execute_many(_REPLACE, [(seq,) for seq in seqs])
+
+
+async def queue_missing(unit: Unit) -> int:
+    """Queue every message without a vector, those that were skipped too; how many were not queued."""
+    return await unit.execute(_QUEUE_MISSING)

@@ -65,6 +65,19 @@ _BASELESS = """
 DELETE FROM pool_entries WHERE id = ? AND tag IN ('event', 'refined')
 AND NOT EXISTS (SELECT 1 FROM pool_sources WHERE entry = id AND kind <> 'entry')
 """
+_ASTRAY = """
+SELECT e.id FROM pool_entries AS e JOIN pool_entries AS n ON n.id = e.superseded_by
+WHERE n.session <> e.session OR n.id = e.id
+"""
+_FOREIGN = """
+SELECT p.entry, p.source FROM pool_sources AS p JOIN pool_entries AS e ON e.id = p.entry
+JOIN messages AS m ON m.seq = CAST(p.source AS INTEGER)
+WHERE p.kind = 'message' AND m.session <> e.session
+"""
+_CUT_ASTRAY = f"UPDATE pool_entries SET superseded_by = NULL WHERE id IN ({_ASTRAY})"  # noqa: S608
+_CUT_FOREIGN = f"""
+DELETE FROM pool_sources WHERE kind = 'message' AND (entry, source) IN ({_FOREIGN})
+"""  # noqa: S608
 
 
 class Count(NamedTuple):
@@ -219,3 +232,14 @@ async def forget_turn(unit: Unit, session: SessionId, platform_id: str) -> int:
         await unit.execute(_UNLINK_TURN, (row["entry"], platform_id))
         dropped += await unit.execute(_BASELESS, (row["entry"],))
     return dropped
+
+
+async def astray(reader: Reader) -> int:
+    """How many links lead into another session; normally none."""
+    return len(await reader.rows(_ASTRAY)) + len(await reader.rows(_FOREIGN))
+
+
+async def cut_astray(unit: Unit) -> None:
+    """Cut the links that lead into another session."""
+    await unit.execute(_CUT_ASTRAY)
+    await unit.execute(_CUT_FOREIGN)

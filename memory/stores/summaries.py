@@ -56,6 +56,20 @@ DUE = """
 SELECT s.id FROM summary_due AS d CROSS JOIN sessions AS s ON s.number = d.session
 WHERE s.id NOT GLOB 'temp-*' ORDER BY s.number
 """
+_BODIES = "SELECT version, body FROM summaries"
+_IMPOSSIBLE = """
+SELECT version FROM summaries WHERE cursor_seq > (
+    SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'messages')
+"""
+_FORGOTTEN = """
+SELECT s.number FROM sessions AS s
+WHERE s.id NOT GLOB 'temp-*' AND s.number NOT IN (SELECT session FROM summary_due)
+AND EXISTS (
+    SELECT 1 FROM messages WHERE session = s.number AND seq > coalesce((
+        SELECT cursor_seq FROM summaries WHERE session = s.number ORDER BY version DESC LIMIT 1), 0))
+"""
+_DROP = "DELETE FROM summaries WHERE version = ?"
+_REMEMBER = f"INSERT OR IGNORE INTO summary_due (session) {_FORGOTTEN}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,3 +204,21 @@ async def detach(unit: Unit, session: SessionId) -> bool:
     The next message is a new one, so nothing of it is covered.
     """
     return await unit.execute(_DETACH, (session,)) > 0
+
+
+async def broken(reader: Reader) -> list[int]:
+    """Versions that cannot be read, or whose cursor stands behind every message that ever was."""
+    bodies = await reader.rows(_BODIES)
+    unreadable = {row["version"] for row in bodies if read_summary(row["body"]) is None}
+    return sorted(unreadable | {row["version"] for row in await reader.rows(_IMPOSSIBLE)})
+
+
+async def forgotten(reader: Reader) -> int:
+    """How many sessions have unsummarised messages that no run would come to; normally none."""
+    return len(await reader.rows(_FORGOTTEN))
+
+
+async def repair(unit: Unit) -> None:
+    """Drop broken versions, and put every session that has something new on the list."""
+    await unit.execute_many(_DROP, [(version,) for version in await broken(unit)])
+    await unit.execute(_REMEMBER)

@@ -27,6 +27,10 @@ SELECT seq FROM messages WHERE seq NOT IN (SELECT seq FROM message_segments)
 UNION ALL
 SELECT seq FROM message_segments WHERE seq NOT IN (SELECT seq FROM messages)
 """
+_STALE = """
+SELECT m.seq FROM messages AS m JOIN message_segments AS w ON w.seq = m.seq
+WHERE w.segments <> kith_segments(m.session, m.text)
+"""
 _CHECK = "INSERT INTO message_words (message_words, rank) VALUES ('integrity-check', 1)"
 _OPTIMIZE = "INSERT INTO message_words (message_words) VALUES ('optimize')"
 _EMPTY = "DELETE FROM message_segments"
@@ -97,6 +101,15 @@ async def drift(unit: Unit) -> list[Seq]:
     """
     await unit.execute(_CHECK)
     return [Seq(row["seq"]) for row in await unit.rows(_DRIFT)]
+
+
+async def stale(unit: Unit) -> list[Seq]:
+    """Messages that are indexed by other words than theirs: normally none.
+
+    Reads and cuts every message. After the rules of cutting have changed it finds what was stored
+    before, which `rebuild` then cuts anew.
+    """
+    return [Seq(row["seq"]) for row in await unit.rows(_STALE)]
 
 
 async def rebuild(unit: Unit) -> None:
