@@ -24,6 +24,7 @@ from bot.commands.summary import SummaryCommand
 from bot.commands.talk import TalkCommands
 from bot.config import Loaded
 from bot.control import Verb
+from bot.data_verbs import Ground, data_verbs
 from bot.datadir import DATABASE, owned
 from bot.delivery import Delivery, open_delivery
 from bot.doorkeeper import Doorkeeper
@@ -268,7 +269,12 @@ def _intake(loaded: Loaded, app: App, adapters: Mapping[Platform, ChatAdapter]) 
 
 
 def _verbs(app: App) -> Mapping[str, Verb]:
-    return {"status": lambda _: _as_json(app.board), **job_verbs(app.scheduler, app.clock)}
+    ground = Ground(database=app.database, directory=app.directory, zone=app.zone, clock=app.clock)
+    return {
+        "status": lambda _: _as_json(app.board),
+        **job_verbs(app.scheduler, app.clock),
+        **data_verbs(ground),
+    }
 
 
 def _chores(app: App) -> Mapping[str, Chore]:

@@ -87,8 +87,10 @@ async def _answer(line: bytes, verbs: Mapping[str, Verb]) -> dict[str, object]:
         return {"ok": False, "error": "the service failed to do it; its log says why"}
 
 
-async def ask_service(directory: Path, verb: str, **arguments: object) -> Any:  # noqa: ANN401 - JSON
-    """What the service that owns the directory answers to a verb.
+async def ask_service(
+    directory: Path, verb: str, *, wait_s: float = ANSWER_S, **arguments: object
+) -> Any:  # noqa: ANN401 - JSON
+    """What the service that owns the directory answers to a verb, within `wait_s` seconds.
 
     Raises:
         ServiceNotRunning: no service runs there, or it does not answer.
@@ -96,7 +98,7 @@ async def ask_service(directory: Path, verb: str, **arguments: object) -> Any:  
     """
     request = json.dumps({"verb": verb, "arguments": arguments}, ensure_ascii=False)
     try:
-        async with asyncio.timeout(ANSWER_S):
+        async with asyncio.timeout(wait_s):
             with _reachable(directory) as path:
                 reader, writer = await asyncio.open_unix_connection(path, limit=LINE_BYTES)
             try:

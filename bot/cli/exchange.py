@@ -11,16 +11,17 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from bot.app import SystemClock
 from bot.cli.boundary import err, out, run
+from bot.cli.ground import service_or_here
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.config import Loaded
-from bot.datadir import DATABASE, owned
+from bot.data_verbs import IMPORT, Told, bring_in
+from bot.datadir import DATABASE
 from bot.errors import UsageError
-from memory.database import open_database, open_reader
+from memory.database import open_reader
 from memory.exchange.checking import Checked, Progress, check, session_named
 from memory.exchange.exporting import Exported, export
-from memory.exchange.importing import Imported, store, take_pages
+from memory.exchange.importing import Imported
 from memory.values import SessionId
 
 Source = Annotated[Path, typer.Argument(help="A directory, or one of its files.")]
@@ -42,15 +43,22 @@ def import_(
     config: ConfigFile = None,
 ) -> None:
     """Import sessions: Agenvoy's or Chatmery's files, or what 'kith export' wrote."""
+    place = source.expanduser().absolute()
 
-    async def work() -> dict[str, object]:
+    async def work() -> Told:
         settings = loaded(config, data_dir)
         wanted = session_named(session) if session else None
-        place = source.expanduser().absolute()
         with _shown() as progress:
             if dry_run:
                 return _counted(await _dry(place, settings, wanted, progress))
-            return await _imported(place, settings, wanted, progress)
+            return await service_or_here(
+                settings,
+                IMPORT,
+                lambda ground: bring_in(ground, place, session=session, progress=progress),
+                new=True,
+                source=str(place),
+                session=session,
+            )
 
     result = run(work)
     if as_json:
@@ -69,27 +77,7 @@ async def _dry(
         return await check(source, reader, session=wanted, zone=settings.zone, progress=progress)
 
 
-async def _imported(
-    source: Path, settings: Loaded, wanted: SessionId | None, progress: Progress
-) -> dict[str, object]:
-    with owned(settings.data_dir) as directory:
-        async with open_database(directory / DATABASE) as database:
-            async with database.reading() as reader:
-                checked = await check(
-                    source, reader, session=wanted, zone=settings.zone, progress=progress
-                )
-            taken, kept = take_pages(checked.pages, directory)
-            done = await store(checked, database, SystemClock(), progress)
-    return {
-        "dry_run": False,
-        "sessions": [asdict(one) for one in done],
-        "pages": taken,
-        "pages_kept": kept,
-        "passed_over": list(checked.passed_over),
-    }
-
-
-def _counted(checked: Checked) -> dict[str, object]:
+def _counted(checked: Checked) -> Told:
     """What a dry run found: everything counts as new, as nothing was compared one by one."""
     sessions = [
         Imported(
@@ -109,7 +97,7 @@ def _counted(checked: Checked) -> dict[str, object]:
     }
 
 
-def _tell(result: dict[str, object]) -> None:
+def _tell(result: Told) -> None:
     verb = "would be imported" if result["dry_run"] else "imported"
     for one in _listed(result["sessions"]):
         extra = ", its summary" if one["summary"] else ""

@@ -5,6 +5,7 @@ import sys
 import typer
 
 from bot.cli.chat import chat
+from bot.cli.database import database
 from bot.cli.doctor import doctor
 from bot.cli.exchange import export_, import_
 from bot.cli.jobs import jobs
@@ -41,3 +42,4 @@ app.command("export")(export_)
 app.add_typer(model, name="model")
 app.add_typer(jobs, name="jobs")
 app.add_typer(memory, name="memory")
+app.add_typer(database, name="db")

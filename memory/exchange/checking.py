@@ -1,5 +1,6 @@
 """An import before it begins: every file read to its end, every problem noted, nothing stored."""
 
+import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Callable
@@ -27,7 +28,7 @@ from memory.values import NewMessage, SessionId
 
 PREFIXES = ("cli-", "tg-", "dc-")
 LONGEST_NAME_CHARS = 200
-_REPORT_EVERY = 1_000
+_REPORT_EVERY = 250
 
 Progress = Callable[[str, int, int], None]
 """Called now and then with what is being done, how much of it is done, and of how much (0: not
@@ -172,6 +173,7 @@ async def _scanned(source: HistorySource, problems: Problems, progress: Progress
     async for record in source.records(problems):
         scan.take(record)
         if scan.records % _REPORT_EVERY == 0:
+            await asyncio.sleep(0)  # reading a file waits for nothing, and others want a turn
             progress(f"checking {source.path.name}", scan.records, 0)
     return CheckedHistory(
         source=source,

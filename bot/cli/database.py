@@ -1,0 +1,92 @@
+"""`kith db`: check, repair, back up."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from bot.cli.boundary import ExitCode, out, run
+from bot.cli.ground import service_or_here
+from bot.cli.options import ConfigFile, DataDir, Json, loaded
+from bot.data_verbs import BACKUP, CHECK, REPAIR, Told, back_up, examine, mend
+
+database = typer.Typer(
+    help="The database: check it, repair what is derived, copy it.", no_args_is_help=True
+)
+
+Target = Annotated[Path, typer.Argument(help="A new file.")]
+
+_PARTS = {
+    "links": "rows that belong to nothing",
+    "keywords": "messages that keyword search has wrong",
+    "keyword_index": "keyword index contradicts itself",
+    "meanings": "vectors that cannot be used",
+    "sizes": "sessions whose running size is wrong",
+    "summaries": "summaries broken or forgotten",
+    "pools": "links of facts that lead astray",
+}
+
+
+@database.command()
+def check(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
+    """Compare everything derived with what it is derived from; exit 1 when something is wrong."""
+
+    async def work() -> Told:
+        return await service_or_here(loaded(config, data_dir), CHECK, examine)
+
+    _tell(run(work), as_json=as_json)
+
+
+@database.command()
+def repair(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
+    """Rebuild the keyword index and all else that is derived; no message is touched."""
+
+    async def work() -> Told:
+        return await service_or_here(loaded(config, data_dir), REPAIR, mend)
+
+    _tell(run(work), as_json=as_json)
+
+
+@database.command()
+def backup(
+    target: Target, *, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None
+) -> None:
+    """Copy the database into a new file, while everything goes on."""
+    place = target.expanduser().absolute()
+
+    async def work() -> Told:
+        settings = loaded(config, data_dir)
+        return await service_or_here(
+            settings, BACKUP, lambda ground: back_up(ground, place), target=str(place)
+        )
+
+    told = run(work)
+    if as_json:
+        out.print_json(json.dumps(told))
+    else:
+        line = f"{told['bytes']:,} bytes written to {told['file']}"
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _tell(found: Told, *, as_json: bool) -> None:
+    if as_json:
+        out.print_json(json.dumps(found))
+    else:
+        table = Table("what", "count", box=None, pad_edge=False)
+        for key in ("messages", "vectors", "waiting"):
+            table.add_row(key, str(found[key]))
+        for key, words in _PARTS.items():
+            if found[key]:
+                table.add_row(words, str(found[key]), style="red")
+        out.print(table, highlight=False)
+        for line in _lines(found["file"]):
+            out.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+        out.print("sound" if found["sound"] else "not sound; see: kith db repair", highlight=False)
+    if not found["sound"]:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _lines(value: object) -> list[str]:
+    return [str(line) for line in value] if isinstance(value, list | tuple) else []
