@@ -263,6 +263,7 @@ def _intake(loaded: Loaded, app: App, adapters: Mapping[Platform, ChatAdapter]) 
         access=app.access,
         lanes=app.router,
         handler=answers,
+        corrections=app.engine.corrections,
         clock=app.clock,
         settings=loaded.config.limits,
     )

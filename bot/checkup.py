@@ -147,6 +147,12 @@ class _Closed:
     async def moved(self, _old: object, _new: object) -> None:
         """Note nothing."""
 
+    async def edited(self, inbound: object) -> None:
+        """Change nothing."""
+
+    async def deleted(self, chat: object, messages: object) -> None:
+        """Forget nothing."""
+
     async def run(self, _call: CommandCall) -> CommandAnswer:
         """Do nothing."""
         return CommandAnswer(text="")

@@ -5,7 +5,8 @@ was taken without text (pools mode) never held any. What a row's text says never
 module except as part of an `Inbound`.
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -153,6 +154,30 @@ def _waiting(row: Row) -> Waiting:
         has_text=row["text"] is not None,
         attempts=row["attempts"],
     )
+
+
+_PLACE = "platform = ?1 AND bot = ?2 AND chat = ?3"
+_OPEN_THERE = f"""
+SELECT * FROM inbox WHERE {_PLACE} AND state IN ('waiting', 'working')
+AND message IN (SELECT value FROM json_each(?4)) ORDER BY number
+"""  # noqa: S608 - a constant
+_REWORD = f"""
+UPDATE inbox SET text = ?5, changed_at_ns = ?6 WHERE {_PLACE} AND message = ?4
+AND state IN ('waiting', 'working') AND text IS NOT NULL
+"""  # noqa: S608 - a constant
+
+
+async def open_there(reader: Reader, chat: ChatRef, messages: Sequence[str]) -> list[Waiting]:
+    """The open rows of these messages of a place, oldest first."""
+    place = (chat.platform, chat.bot, chat.chat)
+    rows = await reader.rows(_OPEN_THERE, (*place, json.dumps(list(messages))))
+    return [_waiting(row) for row in rows]
+
+
+async def reword(unit: Unit, chat: ChatRef, message: str, text: str, *, now_ns: int) -> None:
+    """Let an open row say something else; one that was taken without text stays so."""
+    place = (chat.platform, chat.bot, chat.chat)
+    await unit.execute(_REWORD, (*place, message, text, now_ns))
 
 
 _COUNTS = "SELECT state, COUNT(*) AS rows FROM inbox GROUP BY state"

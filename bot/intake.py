@@ -16,6 +16,7 @@ import structlog
 
 from bot import inbox, positions
 from bot.access import Access, Verdict
+from bot.amending import Amending, Corrections
 from bot.answers import Claim
 from bot.delivery import SECOND_NS, Delivery
 from bot.delivery_settings import DeliverySettings
@@ -75,7 +76,7 @@ class _Batch:
 class InboxIntake:
     """The one door for messages; `bot.ports.Intake` for the adapters."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a part that the composition root hands over
         self,
         *,
         database: Database,
@@ -83,6 +84,7 @@ class InboxIntake:
         access: Access,
         lanes: Lanes,
         handler: Handler,
+        corrections: Corrections,
         clock: Clock,
         settings: DeliverySettings,
     ) -> None:
@@ -93,6 +95,9 @@ class InboxIntake:
         self._handler = handler
         self._clock = clock
         self._settings = settings
+        self._amending = Amending(
+            database=database, corrections=corrections, deliver=lanes.deliver, clock=clock
+        )
         self._known: set[int] = set()
         self._held: dict[SessionId, deque[Claim]] = {}
         self._doubt = asyncio.Event()
@@ -131,6 +136,19 @@ class InboxIntake:
             await self._delivery.moved(unit, old, new)
         self._delivery.moves.add(old.platform, old.bot, old=old.chat, new=new.chat)
         self._delivery.wake()
+
+    async def edited(self, inbound: Inbound) -> None:
+        """Let what is kept of a message follow its edit; see `bot.ports.Intake.edited`."""
+        verdict = self._verdict(inbound)
+        if verdict.allowed:
+            await self._amending.edited(self._session(inbound, verdict), inbound)
+
+    async def deleted(self, chat: ChatRef, messages: Sequence[str]) -> None:
+        """Forget messages; see `bot.ports.Intake.deleted`."""
+        here = replace(chat, chat=self._delivery.moves.first(chat))
+        await self._amending.deleted(
+            here, messages, lambda inbound: self._session(inbound, self._verdict(inbound))
+        )
 
     async def resume(self) -> None:
         """Bring in order what an earlier process left, and feed it.

@@ -251,6 +251,26 @@ class Intake(Protocol):
         """A place got a new id and stays the same conversation (a group became a supergroup)."""
         ...
 
+    async def edited(self, inbound: Inbound) -> None:
+        """Somebody changed what a message says: what is kept of it follows. No second answer.
+
+        Raises:
+            StoreError: nothing was changed.
+        """
+        ...
+
+    async def deleted(self, chat: ChatRef, messages: Sequence[str]) -> None:
+        """Messages were deleted, by whomever: nothing is kept of them.
+
+        Args:
+            chat: where they stood.
+            messages: their ids on the platform.
+
+        Raises:
+            StoreError: nothing was changed.
+        """
+        ...
+
 
 class CommandDoor(Protocol):
     """Where adapters hand in commands given through the platform's own interface."""

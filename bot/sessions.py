@@ -37,3 +37,14 @@ def session_of(chat: ChatRef, author: Author, *, own: bool = False) -> SessionId
     if own and chat.kind is ChatKind.GROUP:
         parts.append(f"u{person}")
     return SessionId("-".join(parts))
+
+
+def patterns_of(chat: ChatRef) -> tuple[str, ...]:
+    """Patterns (SQLite's GLOB) that every session of a place fits, whoever wrote there.
+
+    A direct chat of Discord does not tell whose it is: all of the bot's fit.
+    """
+    prefix = f"{_PREFIX.get(chat.platform, 'cli')}-{chat.bot}"
+    if chat.platform is Platform.DISCORD and chat.kind is ChatKind.DIRECT:
+        return (f"{prefix}-u*",)
+    return (f"{prefix}-{chat.chat}", f"{prefix}-{chat.chat}-*")

@@ -57,6 +57,21 @@ class Corrections:
                 await pools.forget_turn(unit, session, platform_id)
         return len(found)
 
+    async def deleted_there(self, patterns: Sequence[str], platform_ids: Sequence[str]) -> int:
+        """Forget messages in every session whose id fits one of the patterns (GLOB); how many.
+
+        For a platform that tells where a message was deleted, but not whose it was.
+
+        Raises:
+            StoreError: of some sessions they may be forgotten, of others not; asking again is safe.
+        """
+        found: set[SessionId] = set()
+        async with self._database.reading() as reader:
+            for pattern in patterns:
+                found |= await archive.holders(reader, pattern, platform_ids)
+                found |= await pools.turn_holders(reader, pattern, platform_ids)
+        return sum([await self.deleted(session, platform_ids) for session in sorted(found)])
+
 
 async def _forget_traces(unit: Unit, message: Message) -> int:
     """Drop what was made of a message; how many facts went."""

@@ -216,6 +216,8 @@ class FakeIntake:
         self.inbounds: list[Inbound] = []
         self.quarantined: list[Quarantined] = []
         self.moves: list[tuple[ChatRef, ChatRef]] = []
+        self.edits: list[Inbound] = []
+        self.deletions: list[tuple[ChatRef, tuple[str, ...]]] = []
         self.batches = 0
         self.failures = 0
         self._positions: dict[tuple[Platform, str, str], str] = {}
@@ -247,6 +249,14 @@ class FakeIntake:
 
     async def moved(self, old: ChatRef, new: ChatRef) -> None:
         self.moves.append((old, new))
+
+    async def edited(self, inbound: Inbound) -> None:
+        self.edits.append(inbound)
+        self._changed.set()
+
+    async def deleted(self, chat: ChatRef, messages: Sequence[str]) -> None:
+        self.deletions.append((chat, tuple(messages)))
+        self._changed.set()
 
     async def taken(self, n: int = 1, *, timeout_s: float = 5.0) -> list[Inbound]:
         """The messages taken in, as soon as there are `n`."""

@@ -2,12 +2,12 @@
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import discord
 import structlog
 
-from adapters.discord.inlet import Inlet
+from adapters.discord.inlet import Edited, Gone, Inlet
 from adapters.discord.options import DiscordOptions
 
 log = structlog.get_logger()
@@ -67,8 +67,32 @@ class Client(discord.Client):
         """A message that the gateway brought."""
         await self.inlet.heard(message)
 
+    async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
+        """A person changed a message; previews that Discord adds to one are no change of words."""
+        if payload.message.edited_at is not None:
+            await self.inlet.heard(Edited(message=payload.message))
+
+    async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
+        """A message was deleted."""
+        await self.inlet.heard(_gone(payload, [payload.message_id]))
+
+    async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
+        """A moderator deleted many messages at once."""
+        await self.inlet.heard(_gone(payload, sorted(payload.message_ids)))
+
     async def on_error(self, event_method: str, /, *args: object, **kwargs: object) -> None:
         """A handler failed: the library would print the event, text and all."""
         del args, kwargs
         kind = sys.exc_info()[0]
         log.error("discord.handler_failed", handler=event_method, error=kind and kind.__name__)
+
+
+def _gone(
+    payload: discord.RawMessageDeleteEvent | discord.RawBulkMessageDeleteEvent,
+    messages: Sequence[int],
+) -> Gone:
+    return Gone(
+        channel=payload.channel_id,
+        guild=payload.guild_id,
+        messages=tuple(str(message) for message in messages),
+    )

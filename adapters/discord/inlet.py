@@ -6,6 +6,8 @@ would move its channel's position past them.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
 import discord
 import structlog
@@ -13,7 +15,7 @@ import structlog
 from adapters.discord.backlog import gaps, missed
 from adapters.discord.options import DiscordOptions
 from adapters.discord.reader import Reader
-from adapters.discord.translate import snowflake_at
+from adapters.discord.translate import gone_from, snowflake_at
 from bot.ports import Intake, Platform, Position
 from memory.ports import Clock
 
@@ -22,6 +24,22 @@ log = structlog.get_logger()
 _QUEUE = 1000
 _BATCH = 50
 _NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """A message that says something else now."""
+
+    message: discord.Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """Messages that were deleted; Discord does not tell whose they were."""
+
+    channel: int
+    guild: int | None
+    messages: tuple[str, ...]
 
 
 class Inlet:
@@ -45,7 +63,7 @@ class Inlet:
         self._reader = Reader(client, bot=bot, chatter=options.chatter)
         self._taken = {int(k): int(v) for k, v in taken.items() if k.isdigit() and v.isdigit()}
         self._taken_before = dict(self._taken)
-        self._live: asyncio.Queue[discord.Message] = asyncio.Queue(_QUEUE)
+        self._live: asyncio.Queue[discord.Message | Edited | Gone] = asyncio.Queue(_QUEUE)
         self._session = 0
         self._listed = asyncio.Event()
         self._caught_up = asyncio.Event()
@@ -60,9 +78,9 @@ class Inlet:
         """The servers and channels of the new session are known."""
         self._listed.set()
 
-    async def heard(self, message: discord.Message) -> None:
-        """A live message; waits while the queue is full, in the order of the calls."""
-        await self._live.put(message)
+    async def heard(self, event: discord.Message | Edited | Gone) -> None:
+        """A live event; waits while the queue is full, in the order of the calls."""
+        await self._live.put(event)
 
     async def run(self) -> None:
         """Hand in, until cancelled.
@@ -76,11 +94,24 @@ class Inlet:
 
     async def _pass_on(self) -> None:
         while True:
-            messages = [await self._live.get()]
+            events = [await self._live.get()]
             await self._caught_up.wait()
-            while len(messages) < _BATCH and not self._live.empty():
-                messages.append(self._live.get_nowait())
-            await self._take(messages)
+            while len(events) < _BATCH and not self._live.empty():
+                events.append(self._live.get_nowait())
+            for kind, together in groupby(events, type):
+                if kind is Edited or kind is Gone:
+                    for event in together:
+                        await self._correct(event)
+                else:
+                    await self._take([one for one in together if isinstance(one, discord.Message)])
+
+    async def _correct(self, event: discord.Message | Edited | Gone) -> None:
+        if isinstance(event, Edited):
+            for inbound in await self._reader.read_edit(event.message):
+                await self._intake.edited(inbound)
+        elif isinstance(event, Gone):
+            chat = gone_from(event.channel, guild=event.guild, bot=self._bot)
+            await self._intake.deleted(chat, event.messages)
 
     async def _catch_up(self) -> None:
         while True:

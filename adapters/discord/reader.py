@@ -28,9 +28,20 @@ class Reader:
         Raises:
             discord.DiscordException: Discord could not be asked now; nothing was read.
         """
+        return await self._read([message for message in messages if self._wanted(message)])
+
+    async def read_edit(self, message: discord.Message) -> list[Inbound]:
+        """An edited message, also one that no longer speaks to us; empty if no person wrote it.
+
+        Raises:
+            discord.DiscordException: Discord could not be asked now; nothing was read.
+        """
+        return await self._read([message] if from_person(message) else [])
+
+    async def _read(self, messages: Sequence[discord.Message]) -> list[Inbound]:
         found = []
         for message in messages:
-            if not self._wanted(message) or not await self._completed(message):
+            if not await self._completed(message):
                 continue
             translated = inbound(message, bot=self._bot)
             if translated is not None:

@@ -86,6 +86,17 @@ def place(channel: discord.abc.Snowflake, *, guild: discord.Guild | None, bot: i
     )
 
 
+def gone_from(channel: int, *, guild: int | None, bot: int) -> ChatRef:
+    """The place of a deletion, as far as Discord tells of it."""
+    return ChatRef(
+        platform=Platform.DISCORD,
+        bot=str(bot),
+        chat=str(channel),
+        kind=ChatKind.DIRECT if guild is None else ChatKind.GROUP,
+        guild=None if guild is None else str(guild),
+    )
+
+
 def author(
     user: discord.User | discord.Member | discord.ClientUser, *, language: str | None = None
 ) -> Author:

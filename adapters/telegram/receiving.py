@@ -12,7 +12,7 @@ from telegram.error import Conflict, RetryAfter, TelegramError
 from adapters.telegram.connection import Connection
 from adapters.telegram.failures import adapter_error, reason, retry_after_s
 from adapters.telegram.options import TelegramOptions
-from adapters.telegram.translate import UNREADABLE, Me, Moved, fault, translate, update_id
+from adapters.telegram.translate import UNREADABLE, Edited, Me, Moved, fault, translate, update_id
 from bot.errors import AdapterError, LoginRefused
 from bot.ports import Inbound, Intake, Platform, Position, Quarantined
 from memory.errors import StoreError
@@ -41,7 +41,7 @@ class _Troubles:
 class _Batch:
     """The updates of one answer, understood as far as they can be."""
 
-    events: list[Inbound | Moved] = field(default_factory=list)
+    events: list[Inbound | Moved | Edited] = field(default_factory=list)
     quarantined: list[Quarantined] = field(default_factory=list)
     next_offset: int
 
@@ -98,7 +98,10 @@ class Receiving:
             if received:
                 await self._intake.accept(received)
                 received = []
-            await self._intake.moved(event.old, event.new)
+            if isinstance(event, Edited):
+                await self._intake.edited(event.inbound)
+            else:
+                await self._intake.moved(event.old, event.new)
         position = Position(
             platform=Platform.TELEGRAM,
             bot=str(self._me.id),

@@ -55,11 +55,18 @@ class Moved:
     new: ChatRef
 
 
-def translate(raw: object, me: Me) -> Inbound | Moved | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """A message that says something else now."""
+
+    inbound: Inbound
+
+
+def translate(raw: object, me: Me) -> Inbound | Moved | Edited | None:
     """What an update is to the house; `raw` is one element of getUpdates' result.
 
     An edited message is not answered again: most edits mend a slip, the answer stands above them,
-    and Telegram tells of an edit for two days.
+    and Telegram tells of an edit for two days. What is remembered of it follows.
 
     Raises:
         UNREADABLE: any of these, where the update is not of the shape that it should have.
@@ -67,10 +74,12 @@ def translate(raw: object, me: Me) -> Inbound | Moved | None:
     if not isinstance(raw, dict):
         raise TypeError("an update is a JSON object")
     update = Update.de_json(cast("dict[str, Any]", raw), None)
-    message = update.message
-    if message is None:
+    if update.edited_message is not None:
+        inbound = _inbound(update.edited_message, me)
+        return None if inbound is None else Edited(inbound=inbound)
+    if update.message is None:
         return None
-    return _moved(message, me) or _inbound(message, me)
+    return _moved(update.message, me) or _inbound(update.message, me)
 
 
 def update_id(raw: object) -> int | None:

@@ -50,6 +50,10 @@ WHERE session = (SELECT number FROM sessions WHERE id = ?1) AND seq < coalesce(
 _BY_PLATFORM_ID = f"""
 {_FROM} WHERE s.id = ? AND m.platform_id IN (SELECT value FROM json_each(?)) ORDER BY m.seq
 """  # noqa: S608
+_HOLDERS = """
+SELECT DISTINCT s.id FROM sessions AS s JOIN messages AS m ON m.session = s.number
+WHERE s.id GLOB ? AND m.platform_id IN (SELECT value FROM json_each(?))
+"""
 _REWORD = "UPDATE messages SET text = ? WHERE seq = ?"
 _DELETE = "DELETE FROM messages WHERE seq = ?"
 _CLEAR = "DELETE FROM messages WHERE session = (SELECT number FROM sessions WHERE id = ?)"
@@ -146,6 +150,12 @@ async def by_platform_ids(
     """The messages of a session that its platform knows by these ids, oldest first."""
     rows = await reader.rows(_BY_PLATFORM_ID, (session, json.dumps(list(platform_ids))))
     return [message_of(row) for row in rows]
+
+
+async def holders(reader: Reader, pattern: str, platform_ids: Sequence[str]) -> set[SessionId]:
+    """The sessions whose id fits a pattern (GLOB) and that hold any of these messages."""
+    rows = await reader.rows(_HOLDERS, (pattern, json.dumps(list(platform_ids))))
+    return {SessionId(row["id"]) for row in rows}
 
 
 async def reword(unit: Unit, seq: Seq, text: str) -> None:

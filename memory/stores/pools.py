@@ -3,6 +3,7 @@
 Entries are read by session; whose entry may be shown to whom is `memory.pool_ranking`'s to say.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -60,6 +61,11 @@ _RESTING_ON_TURN = f"""
 SELECT entry FROM pool_sources WHERE kind = 'turn' AND source = ?2
 AND entry IN (SELECT id FROM pool_entries WHERE session = {_NUMBER})
 """  # noqa: S608
+_TURN_HOLDERS = """
+SELECT DISTINCT s.id FROM pool_sources AS p JOIN pool_entries AS e ON e.id = p.entry
+JOIN sessions AS s ON s.number = e.session
+WHERE p.kind = 'turn' AND p.source IN (SELECT value FROM json_each(?2)) AND s.id GLOB ?1
+"""
 _UNLINK_TURN = "DELETE FROM pool_sources WHERE entry = ?1 AND kind = 'turn' AND source = ?2"
 _BASELESS = """
 DELETE FROM pool_entries WHERE id = ? AND tag IN ('event', 'refined')
@@ -222,6 +228,12 @@ async def forget_source(unit: Unit, source: Source) -> int:
     resting = await unit.rows(_RESTING, (source.kind, source.id))
     await unit.execute(_UNLINK, (source.kind, source.id))
     return sum([await unit.execute(_BASELESS, (row["entry"],)) for row in resting])
+
+
+async def turn_holders(reader: Reader, pattern: str, platform_ids: Sequence[str]) -> set[SessionId]:
+    """The sessions whose id fits a pattern (GLOB) and that have facts of any of these turns."""
+    rows = await reader.rows(_TURN_HOLDERS, (pattern, json.dumps(list(platform_ids))))
+    return {SessionId(row["id"]) for row in rows}
 
 
 async def forget_turn(unit: Unit, session: SessionId, platform_id: str) -> int:

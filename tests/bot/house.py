@@ -163,6 +163,7 @@ async def open_house(
             access=rules,
             lanes=router,
             handler=answers,
+            corrections=engine.corrections,
             clock=clock,
             settings=settings,
         )

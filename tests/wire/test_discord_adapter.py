@@ -901,3 +901,58 @@ async def test_a_private_answer_after_the_token_expired_goes_to_the_person(serve
 
     assert sent["content"] == "done: whoami"
     assert server.posted(general) == []
+
+
+async def corrected(made, n=1):
+    """What was handed in, as soon as there are `n`."""
+    async with asyncio.timeout(5):
+        while len(made) < n:
+            await asyncio.sleep(0.01)
+    return made
+
+
+async def test_an_edit_is_handed_in_also_when_it_no_longer_speaks_to_the_bot(server, intake):
+    ann = server.user("Ann")
+    channel = server.guild("Garden", members=[ann]).channel("general")
+    async with running(server, intake):
+        said = server.say(channel, ann, "black tea", mentions=[server.bot])
+        await intake.taken()
+        server.edit(said, "綠茶")
+
+        [edited] = await corrected(intake.edits)
+
+    assert (edited.message, edited.text) == (said["id"], "綠茶")
+    assert len(intake.inbounds) == 1
+
+
+async def test_a_preview_that_discord_adds_is_no_edit(server, intake):
+    ann = server.user("Ann")
+    async with running(server, intake):
+        said = server.dm(ann, "look")
+        server.gateway.deliver(said, "MESSAGE_UPDATE")
+        server.dm(ann, "next")
+        await intake.taken(2)
+
+    assert intake.edits == []
+
+
+async def test_deletions_are_handed_in_with_their_place(server, intake):
+    ann = server.user("Ann")
+    channel = server.guild("Garden", members=[ann]).channel("general")
+    async with running(server, intake):
+        said = [server.say(channel, ann, "x", mentions=[server.bot]) for _ in range(3)]
+        direct = server.dm(ann, "y")
+        await intake.taken(4)
+        server.delete(said[0])
+        server.delete(*said[1:])
+        server.delete(direct)
+
+        found = await corrected(intake.deletions, 3)
+
+    assert [messages for _, messages in found] == [
+        (said[0]["id"],),
+        (said[1]["id"], said[2]["id"]),
+        (direct["id"],),
+    ]
+    assert [chat.kind for chat, _ in found] == [ChatKind.GROUP, ChatKind.GROUP, ChatKind.DIRECT]
+    assert found[0][0].chat == channel.id

@@ -606,3 +606,19 @@ async def test_typing_that_cannot_be_shown_harms_nothing(server):
 
     async with opened(server, typing_every_s=0.01) as adapter, adapter.typing(place()):
         await server.until(lambda: len(server.called("sendChatAction")) >= 4)
+
+
+async def test_an_edit_is_handed_in_and_confirmed_and_not_answered_again(server, intake):
+    said = server.say(CHAT, ANN, "black tea")
+
+    async with running(server, intake):
+        await intake.taken()
+        server.edit(CHAT, said, "綠茶")
+        async with asyncio.timeout(5):
+            while not intake.edits:
+                await asyncio.sleep(0.01)
+        await server.confirmed(1001)
+
+    [edited] = intake.edits
+    assert (edited.message, edited.text) == (str(said), "綠茶")
+    assert len(intake.inbounds) == 1

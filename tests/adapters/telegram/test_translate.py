@@ -4,6 +4,7 @@ from adapters.telegram.translate import (
     ANONYMOUS_ADMIN,
     CHANNEL_POSTS,
     UNREADABLE,
+    Edited,
     Me,
     Moved,
     fault,
@@ -225,11 +226,20 @@ def test_a_person_without_a_visible_name_is_called_by_user_name_or_id():
     assert read("hi", **{"from": nameless}).author.name == "7"
 
 
-@pytest.mark.parametrize("kind", ["edited_message", "channel_post", "edited_channel_post"])
-def test_edits_and_channel_posts_are_not_answered(kind):
+@pytest.mark.parametrize("kind", ["channel_post", "edited_channel_post"])
+def test_channel_posts_are_not_answered(kind):
     raw = {"update_id": 1, kind: update("hi")["message"]}
 
     assert translate(raw, ME) is None
+
+
+def test_an_edit_is_told_apart_from_a_message():
+    raw = {"update_id": 1, "edited_message": update("hi")["message"]}
+
+    edited = translate(raw, ME)
+
+    assert isinstance(edited, Edited)
+    assert edited.inbound.text == "hi"
 
 
 def test_an_update_of_a_kind_from_the_future_is_passed_over():
