@@ -94,12 +94,8 @@ class Engine:
             summaries=self.summaries,
             recall=search.recall,
         )
-        self.afterwork = Afterwork(
-            database=database,
-            modes=self._modes.every,
-            models=models,
-            settings=settings.pools,
-        )
+        every, pooled = self._modes.every, settings.pools
+        self.afterwork = Afterwork(database=database, modes=every, models=models, settings=pooled)
         self.corrections = Corrections(database=database)
         self.clearing = Clearing(database=database, modes=self._modes, clock=clock)
 
