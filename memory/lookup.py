@@ -78,6 +78,7 @@ class Lookup:
                     now_ns=sought.now_ns,
                     before=sought.before,
                     allowed=sought.allowed,
+                    whole=True,
                 )
             )
             hits = [message.seq for message in ranked.messages[:limit]]

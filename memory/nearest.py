@@ -10,6 +10,7 @@ from memory.index import NOTHING_NEAR, Ids, Near, VectorIndex, VectorIndexes, Ve
 from memory.ports import Vectors
 from memory.stores import message_vectors
 from memory.stores.message_vectors import VectorState
+from memory.values import NO_SEQ
 
 _LOAD_ROWS = 4_096
 
@@ -27,6 +28,9 @@ class Ask:
     """Only messages before this row can be found; None is no limit."""
     among: Ids | None = None
     """Only these can be found; None is all."""
+    whole: bool = False
+    """Whether also messages before the session's cutoff can be found: theirs is another index, which
+    is seldom asked for and therefore seldom resident."""
 
 
 class Nearest:
@@ -44,39 +48,60 @@ class Nearest:
 
     async def search(self, ask: Ask) -> Near:
         """The messages of the session that lie nearest to the question."""
-        index = await self._current(ask.session_number, ask.model)
+        index = await self._current(ask.session_number, ask.model, whole=ask.whole)
         if index is None:
             return NOTHING_NEAR
         return await self._indexes.run(index.search, ask.question, limit=ask.limit, among=ask.among)
 
-    async def vectors(self, session_number: int, model: str, seqs: Ids) -> Vectors:
+    async def vectors(
+        self, session_number: int, model: str, seqs: Ids, *, whole: bool = False
+    ) -> Vectors:
         """The vectors of messages, in order; NaN where there is none (shape (n, 0) if none at all)."""
-        index = self._indexes.get(_key(session_number, model))
+        index = self._indexes.get(_key(session_number, model, whole=whole))
         if index is None:
             return np.full((len(seqs), 0), np.nan, dtype=np.float32)
         return await self._indexes.run(index.vectors, seqs)
 
-    async def _current(self, session_number: int, model: str) -> VectorIndex | None:
+    async def _current(self, session_number: int, model: str, *, whole: bool) -> VectorIndex | None:
         """The session's index with everything that is stored now; None when nothing is."""
-        key = _key(session_number, model)
+        key = _key(session_number, model, whole=whole)
         async with self._refreshing:
             async with self._database.reading() as reader:
                 stored = await message_vectors.state(reader, session_number, model)
+            if whole:
+                stored = replace(stored, start_seq=NO_SEQ)
             index = self._indexes.get(key)
-            if index is None:
-                self._states.pop(key, None)
-            known = self._states.get(key, VectorState(newest=0, removals=stored.removals))
-            if known.removals != stored.removals and index is not None:
-                async with self._database.reading() as reader:
-                    kept = await message_vectors.seqs(reader, session_number, model)
-                await self._indexes.run(index.keep_only, kept)
-                known = replace(known, removals=stored.removals)
+            known = self._states.get(key)
+            if index is None or known is None:
+                index, known = None, replace(stored, newest=0)
+            if (known.removals, known.start_seq) != (stored.removals, stored.start_seq):
+                index, known = await self._shrunk(session_number, model, index, stored, known)
             if known.newest < stored.newest:
                 index, known = await self._grown(session_number, model, index, known)
+                # What is left out, being archived, is not asked for again.
+                known = replace(known, newest=max(known.newest, stored.newest))
             if index is not None:
                 self._indexes.put(key, index)
                 self._states[key] = known
             return index
+
+    async def _shrunk(
+        self,
+        session_number: int,
+        model: str,
+        index: VectorIndex | None,
+        stored: VectorState,
+        known: VectorState,
+    ) -> tuple[VectorIndex | None, VectorState]:
+        """The index without what was taken away since, or has left the hot history."""
+        if index is None or stored.start_seq < known.start_seq:
+            return None, replace(stored, newest=0)
+        async with self._database.reading() as reader:
+            kept = await message_vectors.seqs(
+                reader, session_number, model, from_seq=stored.start_seq
+            )
+        await self._indexes.run(index.keep_only, kept)
+        return index, replace(stored, newest=known.newest)
 
     async def _grown(
         self, session_number: int, model: str, index: VectorIndex | None, known: VectorState
@@ -85,7 +110,12 @@ class Nearest:
         while True:
             async with self._database.reading() as reader:
                 rows = await message_vectors.later_than(
-                    reader, session_number, model, number=known.newest, limit=_LOAD_ROWS
+                    reader,
+                    session_number,
+                    model,
+                    number=known.newest,
+                    limit=_LOAD_ROWS,
+                    from_seq=known.start_seq,
                 )
             if not rows.newest:
                 return index, known
@@ -108,5 +138,5 @@ def _add_valid(index: VectorIndex, seqs: Ids, vectors: Vectors) -> None:
             continue
 
 
-def _key(session_number: int, model: str) -> str:
-    return f"{session_number}:{model}"
+def _key(session_number: int, model: str, *, whole: bool) -> str:
+    return f"{session_number}:{model}:{'whole' if whole else 'hot'}"

@@ -30,7 +30,7 @@ from memory.ranking import Candidates, Flags, Saying, Scored, Weights
 from memory.segments import segments
 from memory.snippets import Snippet, Snippets, cost_tokens
 from memory.stores import passages, words
-from memory.stores.passages import Filter, Passage
+from memory.stores.passages import Filter, Passage, Place
 from memory.stores.words import Term
 from memory.values import Message, Seq, SessionId
 
@@ -71,6 +71,9 @@ class Wanted:
     before: Seq | None = None
     """Only messages before this row: what comes later, the window shows. None is no limit."""
     allowed: Filter = field(default_factory=Filter)
+    whole: bool = False
+    """Whether a reader asks: then archived messages are found by their meaning too. A prompt finds
+    them by their words alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +102,8 @@ class _Scope:
     before: Seq | None
     within: Ids | None
     """None when the filter is open."""
+    whole: bool
+    """Whether meaning is compared beyond the cutoff."""
 
     def passes(self, seqs: Ids) -> NDArray[np.bool_]:
         """Which of the messages may be found."""
@@ -154,7 +159,7 @@ class Recall:
         question = take_apart(wanted.text, speakers, self._today(wanted.now_ns))
         asked = await self._embedded(question.bare)
         async with self._database.reading() as reader:
-            scope = await _scope(reader, place.number, wanted)
+            scope = await _scope(reader, place, wanted)
             terms = await self._terms(reader, scope, question)
             messages = await passages.count(reader, place.number)
             dated = await self._dated(reader, scope, question, self._today(wanted.now_ns))
@@ -179,7 +184,7 @@ class Recall:
             )
         all_seqs = np.array([passage.message.seq for passage in loaded], dtype=np.int64)
         model = self._embedder.name if self._embedder else ""
-        vectors = await self._nearest.vectors(scope.number, model, all_seqs)
+        vectors = await self._nearest.vectors(scope.number, model, all_seqs, whole=scope.whole)
         rows = candidates(
             loaded,
             replace(evidence, vectors=vectors),
@@ -239,6 +244,7 @@ class Recall:
                 limit=self._settings.candidates,
                 before=scope.before,
                 among=scope.within,
+                whole=scope.whole,
             )
         )
 
@@ -282,11 +288,17 @@ def _words_of(text: str) -> frozenset[str]:
     return frozenset(segments(text))
 
 
-async def _scope(reader: Reader, number: int, wanted: Wanted) -> _Scope:
+async def _scope(reader: Reader, place: Place, wanted: Wanted) -> _Scope:
     within = None
     if not wanted.allowed.is_open:
-        within = await passages.within(reader, number, wanted.allowed)
-    return _Scope(number=number, before=wanted.before, within=within)
+        within = await passages.within(reader, place.number, wanted.allowed)
+    reached = 0 if within is None else int(within.min(initial=place.start_seq))
+    return _Scope(
+        number=place.number,
+        before=wanted.before,
+        within=within,
+        whole=wanted.whole and reached < place.start_seq,
+    )
 
 
 def pack(ranked: Ranked, *, budget_tokens: int, zone: tzinfo | None) -> tuple[Snippet, ...]:

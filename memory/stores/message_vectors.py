@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 
 from memory.database import Reader, Unit
 from memory.ports import Vectors
-from memory.values import Seq
+from memory.values import NO_SEQ, Seq
 
 _STATE = """
-SELECT
+SELECT coalesce((SELECT start_seq FROM sessions WHERE number = ?1), 0) AS start_seq,
     coalesce((SELECT max(number) FROM message_vectors WHERE session = ?1 AND model = ?2), 0)
         AS newest,
     coalesce((SELECT removals FROM vector_removals WHERE session = ?1), 0) AS removals
 """
 _LATER = """
 SELECT number, seq, dimension, vector FROM message_vectors
-WHERE session = ?1 AND model = ?2 AND number > ?3 ORDER BY number LIMIT ?4
+WHERE session = ?1 AND model = ?2 AND number > ?3 AND seq >= ?5 ORDER BY number LIMIT ?4
 """
-_SEQS = "SELECT seq FROM message_vectors WHERE session = ?1 AND model = ?2"
+_SEQS = "SELECT seq FROM message_vectors WHERE session = ?1 AND model = ?2 AND seq >= ?3"
 _BACKLOG = """
 SELECT m.seq, m.text, m.name FROM message_backlog AS b JOIN messages AS m ON m.seq = b.seq
 ORDER BY b.seq DESC LIMIT ?
@@ -70,6 +70,8 @@ class VectorState:
     """Number of the last vector; it only grows."""
     removals: int
     """How many were ever taken away."""
+    start_seq: Seq = NO_SEQ
+    """Where the session's hot history begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,14 +96,25 @@ class Waiting:
 async def state(reader: Reader, session_number: int, model: str) -> VectorState:
     """Where the vectors of a session stand, of those that the model made."""
     [row] = await reader.rows(_STATE, (session_number, model))
-    return VectorState(newest=row["newest"], removals=row["removals"])
+    return VectorState(
+        newest=row["newest"], removals=row["removals"], start_seq=Seq(row["start_seq"])
+    )
 
 
 async def later_than(
-    reader: Reader, session_number: int, model: str, *, number: int, limit: int
+    reader: Reader,
+    session_number: int,
+    model: str,
+    *,
+    number: int,
+    limit: int,
+    from_seq: Seq = NO_SEQ,
 ) -> VectorRows:
-    """The first `limit` vectors after the given number. Of one dimension: that of the newest."""
-    rows = await reader.rows(_LATER, (session_number, model, number, limit))
+    """The first `limit` vectors after the given number, of messages from `from_seq` on.
+
+    Of one dimension: that of the newest.
+    """
+    rows = await reader.rows(_LATER, (session_number, model, number, limit, from_seq))
     dimension = int(rows[-1]["dimension"]) if rows else 0
     fitting = [row for row in rows if row["dimension"] == dimension]
     joined = b"".join(row["vector"] for row in fitting)
@@ -112,9 +125,11 @@ async def later_than(
     )
 
 
-async def seqs(reader: Reader, session_number: int, model: str) -> NDArray[np.int64]:
-    """Which messages of a session have a vector of that model."""
-    rows = await reader.rows(_SEQS, (session_number, model))
+async def seqs(
+    reader: Reader, session_number: int, model: str, *, from_seq: Seq = NO_SEQ
+) -> NDArray[np.int64]:
+    """Which messages of a session, from `from_seq` on, have a vector of that model."""
+    rows = await reader.rows(_SEQS, (session_number, model, from_seq))
     return np.array([row["seq"] for row in rows], dtype=np.int64)
 
 

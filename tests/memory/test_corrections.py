@@ -3,10 +3,13 @@ import pytest
 from memory.corrections import Corrections
 from memory.database import open_database
 from memory.facts import NewEntry, Pool, Scope, Source, SourceKind, Tag
-from memory.stores import archive, distilling, pools, sessions, summaries
+from memory.passes.embed import EmbedPass
+from memory.soundness import Soundness, check
+from memory.stores import archive, distilling, pools, sessions, summaries, words
 from memory.stores.summaries import Cursor
 from memory.summary import Summary
 from memory.values import NO_SEQ, NewMessage, PersonId, Role, SessionId, Speaker
+from tests.fakes import FakeEmbedder
 
 CHAT = SessionId("tg-1-456")
 OTHER = SessionId("tg-1-789")
@@ -84,14 +87,17 @@ async def version(database):
         return (await summaries.current(reader, CHAT)).version
 
 
-async def test_an_edit_changes_the_text_and_nothing_keeps_the_old_one(
-    database, corrections, tmp_path
-):
+async def test_an_edit_changes_the_text_and_nothing_keeps_the_old_one(database, corrections):
     await say(database, "I like black tea", "42")
+    await EmbedPass(database=database, embedder=FakeEmbedder()).run()
 
     assert await corrections.edited(CHAT, "42", "我喜歡綠茶")
 
     assert await texts(database) == ["我喜歡綠茶"]
+    async with database.reading() as reader:
+        assert await words.find_all(reader, 1, [("black",)]) == []
+        assert await words.find_all(reader, 1, [("綠茶",)]) == [1]
+    assert await check(database) == Soundness(messages=1, waiting=1)
 
 
 async def test_a_deletion_takes_the_message_and_leaves_the_others(database, corrections):
@@ -99,7 +105,10 @@ async def test_a_deletion_takes_the_message_and_leaves_the_others(database, corr
     await say(database, "secret", "42")
     await say(database, "elsewhere", "42", OTHER)
 
+    await EmbedPass(database=database, embedder=FakeEmbedder()).run()
+
     assert await corrections.deleted(CHAT, ["42", "43"]) == 1
+    assert await check(database) == Soundness(messages=2, vectors=2)
 
     assert await texts(database) == ["keep"]
     assert await texts(database, OTHER) == ["elsewhere"]

@@ -135,3 +135,15 @@ async def test_a_query_without_words_finds_nothing_and_raises_nothing(setup, tex
 
     assert await setup.hits(text) == []
     assert (await setup.search(text, session=SessionId("nowhere"))).excerpts == ()
+
+
+async def test_a_reader_finds_archived_messages_by_their_meaning_too(setup):
+    old, *_, new = await setup.say("the weather was fine", "x", "y", "z", "the weather is bad")
+    async with setup.database.unit() as unit:
+        await sessions.move_start(unit, await sessions.find(unit, HOME), new)
+    setup.embedder.calls.clear()
+
+    found = await setup.search("wetherr wass fiine")
+
+    assert old in found.hits
+    assert not found.keyword_only

@@ -26,7 +26,7 @@ class Setup:
             await EmbedPass(database=self.database, embedder=self.embedder).run()
         return number, seqs
 
-    async def ask(self, number, text, *, limit=10, model=None):
+    async def ask(self, number, text, *, limit=10, model=None, whole=False):
         [question] = await self.embedder.embed([text])
         near = await self.nearest.search(
             Ask(
@@ -34,6 +34,7 @@ class Setup:
                 model=model or self.embedder.name,
                 question=question,
                 limit=limit,
+                whole=whole,
             )
         )
         return near.seqs.tolist()
@@ -144,3 +145,45 @@ async def test_an_index_that_was_dropped_is_built_again(setup):
     setup.indexes.drop(f"{number}:{setup.embedder.name}")
 
     assert await setup.ask(number, "tea") == [seq]
+
+
+async def cut_before(setup, session, seq):
+    async with setup.database.unit() as unit:
+        known = await sessions.find(unit, SessionId(session))
+        await sessions.move_start(unit, known, seq)
+
+
+@pytest.mark.parametrize("resident", [True, False])
+async def test_what_lies_before_the_cutoff_leaves_the_resident_index(setup, resident):
+    number, [old, new] = await setup.say("a", "綠茶很好喝", "綠茶不好喝")
+    if resident:
+        assert set(await setup.ask(number, "綠茶")) == {old, new}
+        bytes_before = setup.indexes.size_bytes
+
+    await cut_before(setup, "a", new)
+
+    assert await setup.ask(number, "綠茶") == [new]
+    if resident:
+        assert setup.indexes.size_bytes < bytes_before
+    assert set(await setup.ask(number, "綠茶", whole=True)) == {old, new}
+    assert await setup.ask(number, "綠茶") == [new]
+
+
+async def test_an_archived_message_that_is_embedded_again_stays_out_of_the_resident_index(setup):
+    number, [old, new] = await setup.say("a", "綠茶很好喝", "綠茶不好喝")
+    await cut_before(setup, "a", new)
+    await setup.run("UPDATE messages SET text = '綠茶' WHERE seq = ?", old)
+    await EmbedPass(database=setup.database, embedder=setup.embedder).run()
+
+    assert await setup.ask(number, "綠茶") == [new]
+    assert (await setup.ask(number, "綠茶", whole=True))[0] == old
+
+
+async def test_a_whole_index_forgets_what_was_deleted(setup):
+    number, [old, new] = await setup.say("a", "綠茶很好喝", "綠茶不好喝")
+    await cut_before(setup, "a", new)
+    await setup.ask(number, "綠茶", whole=True)
+
+    await setup.run("DELETE FROM messages WHERE seq = ?", old)
+
+    assert await setup.ask(number, "綠茶", whole=True) == [new]

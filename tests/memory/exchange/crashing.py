@@ -1,6 +1,6 @@
 """A script: work on a database that is killed at its n-th step, one forked process for each n.
 
-`python crashing.py import|compact DIRECTORY` works on a copy of `DIRECTORY/kith.db` for each n and
+`python crashing.py import|compact|embed DIRECTORY` works on a copy of `DIRECTORY/kith.db` for each n and
 prints a line for each: whether the process got past it. What it does is always the same.
 """
 
@@ -16,7 +16,9 @@ import aiosqlite
 from memory.database import open_database
 from memory.exchange import importing
 from memory.passes.compaction import Compactor
+from memory.passes.embed import EmbedPass
 from memory.values import SessionId
+from tests.fakes import FakeEmbedder
 from tests.memory.exchange.house import bring_in
 
 LIMIT_BYTES = 10_000
@@ -45,6 +47,8 @@ async def run(what, root, directory, step):
         killed_before(step)
         if what == "import":
             await bring_in(root / "cli-old", database)
+        elif what == "embed":
+            await EmbedPass(database=database, embedder=FakeEmbedder(dim=8)).run()
         else:
             await Compactor(database=database, limit_bytes=LIMIT_BYTES).run(SessionId("cli-old"))
     os._exit(0)

@@ -5,12 +5,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+from memory.corrections import Corrections
 from memory.database import open_database
 from memory.exchange import importing
+from memory.passes.embed import EmbedPass
+from memory.soundness import Soundness, check
 from memory.stores import archive, hot, sessions, summaries
 from memory.stores.summaries import Cursor
 from memory.summary import Summary
 from memory.values import NewMessage, Role, SessionId
+from tests.fakes import FakeEmbedder
 from tests.memory.exchange.crashing import BATCH, LIMIT_BYTES
 from tests.memory.exchange.house import bring_in, entries, messages, record, texts, write_history
 
@@ -57,7 +61,7 @@ async def test_an_import_that_is_killed_anywhere_is_whole_after_the_next_one(tmp
 
             assert await texts(database, OLD) == wanted
             assert len(await entries(database, OLD)) == 2
-            assert await database.check_integrity() == []
+            assert (await check(database)).sound
     assert found == {0, 3, 6, 7}
 
 
@@ -95,6 +99,60 @@ async def test_a_compaction_that_is_killed_anywhere_has_happened_or_not(tmp_path
     assert len(starts) == 2
 
 
+async def test_an_embedding_run_that_is_killed_anywhere_leaves_each_message_a_vector_or_a_place(
+    tmp_path,
+):
+    async with open_database(tmp_path / "kith.db") as database:
+        async with database.unit() as unit:
+            number, _ = await sessions.touch(unit, OLD, title="", now_ns=1)
+            said = [NewMessage(role=Role.USER, text=f"茶 {n}", sent_at_ns=n) for n in range(70)]
+            await archive.append(unit, number, said)
+        await EmbedPass(database=database, embedder=FakeEmbedder(dim=8, name="old")).run()
+
+    embedded = set()
+    for directory in crash_everywhere("embed", tmp_path):
+        async with open_database(directory / "kith.db", readers=1) as database:
+            found = await check(database)
+            assert found.sound
+            assert found.vectors == 70
+            embedded.add(found.waiting)
+
+            await EmbedPass(database=database, embedder=FakeEmbedder(dim=8)).run()
+
+            assert await check(database) == Soundness(messages=70, vectors=70)
+    assert embedded == {0, 70, 38, 6}
+
+
+async def test_writers_editors_and_the_embedding_at_once_drift_nowhere(tmp_path):
+    async with open_database(tmp_path / "kith.db") as database:
+        corrections = Corrections(database=database)
+        embedding = EmbedPass(database=database, embedder=FakeEmbedder(dim=8, delay_s=0.001))
+
+        async def write(writer):
+            session = SessionId(f"cli-{writer}")
+            for n in range(EACH):
+                async with database.unit() as unit:
+                    number, _ = await sessions.touch(unit, session, title="", now_ns=1)
+                    said = NewMessage(
+                        role=Role.USER, text=f"說 {n}", sent_at_ns=n, platform_id=str(n)
+                    )
+                    await archive.append(unit, number, [said])
+                if n % 3 == 0:
+                    await corrections.edited(session, str(n), f"改 {n}")
+                if n % 5 == 0:
+                    await corrections.deleted(session, [str(n)])
+
+        async with asyncio.TaskGroup() as tasks:
+            for writer in range(WRITERS):
+                tasks.create_task(write(writer))
+            for _ in range(10):
+                await embedding.run()
+        await embedding.run()
+
+        left = WRITERS * (EACH - EACH // 5)
+        assert await check(database) == Soundness(messages=left, vectors=left)
+
+
 async def test_eight_writers_at_once_lose_nothing_that_was_acknowledged(tmp_path):
     acknowledged = {}
 
@@ -129,4 +187,4 @@ async def test_eight_writers_at_once_lose_nothing_that_was_acknowledged(tmp_path
             held |= {one.seq: one.text for one in await messages(database, SessionId(f"cli-{n}"))}
         assert held == acknowledged
         assert len(held) == WRITERS * EACH
-        assert await database.check_integrity() == []
+        assert (await check(database)).sound
