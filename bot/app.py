@@ -329,9 +329,13 @@ class ConsoleTalk:
             try:
                 reply = await self._app.turns.answer(ask, draft)
             except KithError as error:
-                answered.set_exception(error)
+                if not answered.done():  # whoever asked may have left by then
+                    answered.set_exception(error)
             else:
-                answered.set_result(reply)
+                if not answered.done():
+                    answered.set_result(reply)
+            finally:
+                answered.cancel()  # after a fault, which the lane logs, nobody waits for ever
 
         self._app.router.deliver(ask.session, job)
         return await answered
