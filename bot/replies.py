@@ -6,16 +6,19 @@ known, everything else is passed on at once.
 
 import re
 from enum import Enum, auto
+from typing import Protocol
 
 from bot.leaks import Leak, leak
+from bot.taiwan_reply import TaiwanSentences, wants_taiwan
+from memory.ports import ChatRequest, ChatRole
 
 HIDDEN_TAGS = ("think", "thinking", "summary")
 """Blocks that are never shown: a model's thoughts, and the memory it was given."""
 
-_METADATA = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{1,200}\][ \t]*")
+_METADATA = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d( [^\]\n]{1,200})?\][ \t]*")
 _METADATA_START = re.compile(
     r"\[(\d{0,4}|\d{4}-\d{0,2}|\d{4}-\d\d-\d{0,2}|\d{4}-\d\d-\d\d \d{0,2}"
-    r"|\d{4}-\d\d-\d\d \d\d:\d{0,2}|\d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{0,200}\]?[ \t]*)$"
+    r"|\d{4}-\d\d-\d\d \d\d:\d?|\d{4}-\d\d-\d\d \d\d:\d\d( [^\]\n]{0,200})?(\][ \t]*)?)$"
 )
 _OPENING = re.compile(rf"<({'|'.join(HIDDEN_TAGS)})>", re.IGNORECASE)
 _LONGEST_TAG = max(len(tag) for tag in HIDDEN_TAGS) + len("</>")
@@ -94,15 +97,16 @@ class ReplyCleaner:
 
     def _line_kind(self, final: bool) -> _Line:
         line, newline, _ = self._held.partition("\n")
-        if _METADATA.fullmatch(line) and (newline or final):
-            return _Line.METADATA
-        undecided = not newline and not final and _METADATA_START.fullmatch(line)
-        return _Line.UNDECIDED if undecided else _Line.TEXT
+        if not newline and not final and _METADATA_START.fullmatch(line):
+            return _Line.UNDECIDED
+        # Before any text it also goes where the text follows in the same line.
+        found = _METADATA.fullmatch(line) if self._shown_any else _METADATA.match(line)
+        return _Line.METADATA if found else _Line.TEXT
 
     def _drop_metadata(self) -> str:
-        """Drop the line; behind text it ends the reply, as what follows is made up."""
+        """Drop it; behind text it ends the reply, as what follows is made up."""
         self._ended = self._shown_any
-        self._held = self._held.partition("\n")[2]
+        self._held = _METADATA.sub("", self._held, count=1)
         return ""
 
     def _may_open(self) -> bool:
@@ -119,6 +123,41 @@ class ReplyCleaner:
         self._at_line_start = shown.endswith("\n")
         self._shown_any = True
         return shown
+
+
+class Cleaner(Protocol):
+    """Cleans one reply as it comes."""
+
+    def feed(self, piece: str) -> str:
+        """Take a piece of the reply; return what can be shown by now."""
+        ...
+
+    def finish(self) -> str:
+        """The reply is over; return what was still held back and can be shown."""
+        ...
+
+
+class TaiwanCleaner:
+    """A cleaner that also puts slips into Simplified Chinese right."""
+
+    def __init__(self) -> None:
+        self._cleaner = ReplyCleaner()
+        self._sentences = TaiwanSentences()
+
+    def feed(self, piece: str) -> str:
+        """As `Cleaner.feed`."""
+        return self._sentences.feed(self._cleaner.feed(piece))
+
+    def finish(self) -> str:
+        """As `Cleaner.finish`."""
+        return (self._sentences.feed(self._cleaner.finish()) + self._sentences.finish()).rstrip()
+
+
+def cleaner_for(request: ChatRequest) -> Cleaner:
+    """The cleaner for the reply to a request, whose last user message is what a person wrote."""
+    asked = [message.text for message in request.messages if message.role is ChatRole.USER]
+    text = _METADATA.sub("", asked[-1], count=1) if asked else ""
+    return TaiwanCleaner() if wants_taiwan(text) else ReplyCleaner()
 
 
 def clean(reply: str) -> str:

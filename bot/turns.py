@@ -13,7 +13,7 @@ import structlog
 
 from bot.errors import TurnStopped
 from bot.ports import Draft, Reply
-from bot.replies import ReplyCleaner
+from bot.replies import cleaner_for
 from bot.words import Language, Word, language_of, say
 from memory.database import Unit
 from memory.engine import Composed, Engine
@@ -152,7 +152,7 @@ class TurnEngine:
         """The model's reply, shown as it comes, cleaned on the way."""
         limits = await self._chat.limits()
         request = ChatRequest(messages=composed.prompt.messages, max_tokens=limits.reply_tokens)
-        cleaner, shown, done = ReplyCleaner(), "", None
+        cleaner, shown, done = cleaner_for(request), "", None
         async with aclosing(self._chat.stream(request)) as chunks:
             async for chunk in chunks:
                 if piece := cleaner.feed(chunk.text):

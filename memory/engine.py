@@ -1,5 +1,6 @@
 """The front door of memory: it composes what the model sees and keeps what was said."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,7 +9,7 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TypeVar
 
-from memory import resetting
+from memory import resetting, taiwan
 from memory.afterwork import Afterwork
 from memory.backdrop import Backdrop
 from memory.clearing import Clearing
@@ -258,4 +259,5 @@ async def open_engine(
             search=search,
         )
         await engine.resume()
+        await asyncio.to_thread(taiwan.load)
         yield engine

@@ -38,6 +38,11 @@ def to_taiwan(text: str) -> str:
     return str(_converter().convert(text))
 
 
+def load() -> None:
+    """Read the dictionaries now. Blocking, up to 0.2 s: no reply should have to wait for it."""
+    _converter()
+
+
 @cache
 def _converter() -> opencc.OpenCC:
     """OpenCC's `s2twp`: Simplified to Traditional of Taiwan with its phrases."""

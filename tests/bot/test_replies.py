@@ -29,6 +29,9 @@ CASES = {
     "two of them go": ("[2026-11-30 18:15 you]\n[2026-11-30 18:15 you]\nHi", "Hi"),
     "metadata behind thoughts goes": ("<think>a</think>\n[2026-11-30 18:15 you]\nHi", "Hi"),
     "what is made up for the next speaker goes": ("Hi.\n[2026-11-30 18:16 Ann]\nI said", "Hi."),
+    "metadata before the text in one line goes": ("[2026-11-30 18:15 you] 你好！", "你好！"),
+    "metadata without a name goes": ("[2026-11-30 18:15]\nHi", "Hi"),
+    "what looks like it and is none stays": ("[2026-11-30 18:1x] a", "[2026-11-30 18:1x] a"),
     "a list in brackets stays": ("[1] one\n[2026] two", "[1] one\n[2026] two"),
     "a date in a sentence stays": (
         "On [2026-11-30 18:15 x] we met",

@@ -118,6 +118,20 @@ async def test_a_reply_is_shown_as_it_comes_and_clean(house):
     assert reply.text == draft.text == "Hello 小美!"
 
 
+async def test_a_slip_into_simplified_is_put_right_for_who_writes_traditional(house):
+    house.chat.add("你对花生过敏。", "你对花生过敏。", "你对花生过敏。")
+    drafts = [Watched(), Watched(), Watched()]
+
+    replies = [
+        await house.say("我對什麼過敏？", draft=drafts[0]),
+        await house.say("我对什么过敏？", draft=drafts[1]),
+        await house.say("Say it in Simplified Chinese.", draft=drafts[2]),
+    ]
+
+    shown = ["你對花生過敏。", "你对花生过敏。", "你对花生过敏。"]
+    assert [reply.text for reply in replies] == [draft.text for draft in drafts] == shown
+
+
 @pytest.mark.parametrize(
     ("failure", "said"),
     [
