@@ -193,7 +193,8 @@ class InboxIntake:
         former = self._delivery.moves.former(inbound.chat)
         verdict = self._access.decide(inbound.chat, inbound.author, former=former)
         if not verdict.allowed:
-            log.info("message.ignored", platform=inbound.chat.platform.value)
+            # Ids alone: what an operator needs to let them in.
+            log.info("message.ignored", person=inbound.author.person, chat=inbound.chat.chat)
         return verdict
 
     async def _take(self, unit: Unit, inbound: Inbound, verdict: Verdict, batch: _Batch) -> None:
