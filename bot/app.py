@@ -14,6 +14,8 @@ from importlib.resources import files
 from pathlib import Path
 from random import Random
 
+import structlog
+
 from bot.access import Access
 from bot.answers import Answers
 from bot.audit import Audit
@@ -32,7 +34,7 @@ from bot.errors import UsageError
 from bot.intake import InboxIntake
 from bot.job_log import JobLog
 from bot.job_verbs import job_verbs
-from bot.jobs import all_jobs, follow_backlog, follow_wanted
+from bot.jobs import all_jobs, follow_backlog, follow_wanted, forget_ids_job
 from bot.logs import RecentTroubles
 from bot.model_choice import open_embedder
 from bot.platforms import AdapterOptions, access_settings, open_adapter, tokens_needed
@@ -62,6 +64,8 @@ from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
 
 SCHEMAS = (MEMORY_SCHEMA, Schema(owner="bot", directory=files("bot") / "schema"))
 
+log = structlog.get_logger()
+
 
 class SystemClock:
     """The machine's clock."""
@@ -89,7 +93,7 @@ class App:
     turns: TurnEngine
     router: Router
     delivery: Delivery
-    access: Access
+    doorkeeper: Doorkeeper
     watch: Watch
     models: Models
     clock: Clock
@@ -115,16 +119,19 @@ class App:
         admin = AdminCommands(engine=self.engine, record=audit.record)
         summary = SummaryCommand(self.engine.summaries, zone=self.zone)
         history = HistoryCommand(self.engine.search.lookup, clock=self.clock, zone=self.zone)
-        place = Doorkeeper(self.access, self.delivery.moves).place
         return Commands(
-            (*talk.table(), *summary.table(), *history.table(), *admin.table()), place=place
+            (*talk.table(), *summary.table(), *history.table(), *admin.table()),
+            place=self.doorkeeper.place,
         )
 
     @cached_property
     def scheduler(self) -> Scheduler:
         """The jobs, over these parts."""
         return Scheduler(
-            all_jobs(self.engine, zone=self.zone),
+            (
+                *all_jobs(self.engine, zone=self.zone),
+                forget_ids_job(self.delivery, zone=self.zone),
+            ),
             job_log=JobLog(self.database),
             clock=self.clock,
             random=Random(),  # noqa: S311 - spreads starts, guards nothing
@@ -169,7 +176,7 @@ async def open_app(
             turns=TurnEngine(engine=engine, chat=models.chat, clock=clock),
             router=router,
             delivery=delivery,
-            access=Access(access_settings(loaded.config)),
+            doorkeeper=Doorkeeper(Access(access_settings(loaded.config)), delivery.moves),
             watch=watch or Watch(standings=Standings((), clock), troubles=RecentTroubles(clock)),
             models=models,
             clock=clock,
@@ -231,6 +238,8 @@ async def open_service(
         app = await stack.enter_async_context(
             open_app(loaded, open_models, clock=clock, watch=watch)
         )
+        for problem in app.doorkeeper.warnings():
+            log.warning("access.questioned", key=problem.key, why=problem.what)
         intake = _intake(loaded, app, adapters)
         for platform, token in tokens.items():
             options = AdapterOptions(platform=platform, token=token, config=loaded.config)
@@ -260,7 +269,7 @@ def _intake(loaded: Loaded, app: App, adapters: Mapping[Platform, ChatAdapter]) 
     return InboxIntake(
         database=app.database,
         delivery=app.delivery,
-        access=app.access,
+        doorkeeper=app.doorkeeper,
         lanes=app.router,
         handler=answers,
         corrections=app.engine.corrections,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from bot.access import Access, Verdict
+from bot.errors import Problem
 from bot.ports import Author, ChatRef, Platform
 from bot.positions import Moves
 from bot.sessions import session_of
@@ -35,3 +36,11 @@ class Doorkeeper:
         first = replace(chat, chat=self._moves.first(chat))
         session = session_of(first, author, own=verdict.person_session)
         return Place(verdict=verdict, session=session)
+
+    def admit_by(self, access: Access) -> None:
+        """Decide by other settings from now on."""
+        self._access = access
+
+    def warnings(self) -> list[Problem]:
+        """What the operator should know about the settings, by dotted key."""
+        return self._access.warnings()

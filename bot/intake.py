@@ -15,15 +15,14 @@ from typing import Protocol
 import structlog
 
 from bot import inbox, positions
-from bot.access import Access, Verdict
 from bot.amending import Amending, Corrections
 from bot.answers import Claim
 from bot.delivery import SECOND_NS, Delivery
 from bot.delivery_settings import DeliverySettings
+from bot.doorkeeper import Doorkeeper, Place
 from bot.errors import LaneFull
 from bot.inbox import InboxState, Waiting
 from bot.ports import ChatRef, Inbound, Platform, Position, Quarantined
-from bot.sessions import session_of
 from bot.words import Word, language_of, say
 from memory.database import Database, Unit
 from memory.errors import StoreError
@@ -81,7 +80,7 @@ class InboxIntake:
         *,
         database: Database,
         delivery: Delivery,
-        access: Access,
+        doorkeeper: Doorkeeper,
         lanes: Lanes,
         handler: Handler,
         corrections: Corrections,
@@ -90,7 +89,7 @@ class InboxIntake:
     ) -> None:
         self._database = database
         self._delivery = delivery
-        self._access = access
+        self._doorkeeper = doorkeeper
         self._lanes = lanes
         self._handler = handler
         self._clock = clock
@@ -139,16 +138,14 @@ class InboxIntake:
 
     async def edited(self, inbound: Inbound) -> None:
         """Let what is kept of a message follow its edit; see `bot.ports.Intake.edited`."""
-        verdict = self._verdict(inbound)
-        if verdict.allowed:
-            await self._amending.edited(self._session(inbound, verdict), inbound)
+        place = self._place(inbound)
+        if place.verdict.allowed:
+            await self._amending.edited(place.session, inbound)
 
     async def deleted(self, chat: ChatRef, messages: Sequence[str]) -> None:
         """Forget messages; see `bot.ports.Intake.deleted`."""
         here = replace(chat, chat=self._delivery.moves.first(chat))
-        await self._amending.deleted(
-            here, messages, lambda inbound: self._session(inbound, self._verdict(inbound))
-        )
+        await self._amending.deleted(here, messages, lambda inbound: self._place(inbound).session)
 
     async def resume(self) -> None:
         """Bring in order what an earlier process left, and feed it.
@@ -177,28 +174,23 @@ class InboxIntake:
         """From now on messages are taken over and left for the next start: we are shutting down."""
         self._feeding = False
 
-    def admit_by(self, access: Access) -> None:
-        """Decide by other settings from now on."""
-        self._access = access
-
     async def _take_all(self, unit: Unit, inbounds: Iterable[Inbound]) -> _Batch:
         batch = _Batch()
         for inbound in inbounds:
-            verdict = self._verdict(inbound)
-            if verdict.allowed and inbound.addressed:
-                await self._take(unit, inbound, verdict, batch)
+            place = self._place(inbound)
+            if place.verdict.allowed and inbound.addressed:
+                await self._take(unit, inbound, place, batch)
         return batch
 
-    def _verdict(self, inbound: Inbound) -> Verdict:
-        former = self._delivery.moves.former(inbound.chat)
-        verdict = self._access.decide(inbound.chat, inbound.author, former=former)
-        if not verdict.allowed:
+    def _place(self, inbound: Inbound) -> Place:
+        place = self._doorkeeper.place(inbound.chat, inbound.author)
+        if not place.verdict.allowed:
             # Ids alone: what an operator needs to let them in.
             log.info("message.ignored", person=inbound.author.person, chat=inbound.chat.chat)
-        return verdict
+        return place
 
-    async def _take(self, unit: Unit, inbound: Inbound, verdict: Verdict, batch: _Batch) -> None:
-        session = self._session(inbound, verdict)
+    async def _take(self, unit: Unit, inbound: Inbound, place: Place, batch: _Batch) -> None:
+        session, verdict = place.session, place.verdict
         word = self._refusal(inbound, session)
         now_ns = self._clock.now_ns()
         row = await inbox.take(
@@ -216,10 +208,6 @@ class InboxIntake:
         else:
             claim = Claim(row=row, inbound=inbound, session=session, verdict=verdict)
             batch.claims.append(claim)
-
-    def _session(self, inbound: Inbound, verdict: Verdict) -> SessionId:
-        chat = replace(inbound.chat, chat=self._delivery.moves.first(inbound.chat))
-        return session_of(chat, inbound.author, own=verdict.person_session)
 
     def _refusal(self, inbound: Inbound, session: SessionId) -> Word | None:
         """Why a message that may be answered is not, if there is a reason."""
@@ -260,16 +248,15 @@ class InboxIntake:
 
     async def _reclaim(self, unit: Unit, waiting: Waiting) -> Claim | None:
         inbound = waiting.inbound
-        verdict = self._verdict(inbound)
-        word = self._ending(waiting)
+        place = self._place(inbound)
+        verdict, word = place.verdict, self._ending(waiting)
         if not verdict.allowed or word:
             state = _CLOSED_AS[word] if word and verdict.allowed else InboxState.REFUSED
             await inbox.close(unit, waiting.row, state, now_ns=self._clock.now_ns())
             if word and verdict.allowed:
                 await self._notify(unit, inbound.chat, word, inbound)
             return None
-        session = self._session(inbound, verdict)
-        return Claim(row=waiting.row, inbound=inbound, session=session, verdict=verdict)
+        return Claim(row=waiting.row, inbound=inbound, session=place.session, verdict=verdict)
 
     def _ending(self, waiting: Waiting) -> Word | None:
         """Why an open row is not fed again, if there is a reason."""

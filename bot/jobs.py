@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 import structlog
 
 from bot.cron import parse_cron
+from bot.delivery import Delivery
 from bot.scheduler import Job, Missed, Report
 from memory.engine import Engine
 from memory.errors import KithError
@@ -20,7 +21,13 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 SUMMARISE, SWEEP, COMPACT = "summarise", "sweep", "compact"
-SCHEDULE = {SUMMARISE: "*/15 * * * *", SWEEP: "*/30 * * * *", COMPACT: "7,22,37,52 * * * *"}
+FORGET_IDS = "forget-ids"
+SCHEDULE = {
+    SUMMARISE: "*/15 * * * *",
+    SWEEP: "*/30 * * * *",
+    COMPACT: "7,22,37,52 * * * *",
+    FORGET_IDS: "23 4 * * *",
+}
 """When each job is due (seed 1). Histories are compacted when summarising is done."""
 PARALLEL = 4
 """Sessions summarised at once. Calls are bounded at the model anyway; this bounds what is read
@@ -70,6 +77,16 @@ def all_jobs(engine: Engine, *, zone: tzinfo | None) -> tuple[Job, ...]:
         Job(name=SWEEP, cron=parse_cron(SCHEDULE[SWEEP], zone), work=sweep, missed=Missed.ONCE),
         Job(name=COMPACT, cron=parse_cron(SCHEDULE[COMPACT], zone), work=compact),
     )
+
+
+def forget_ids_job(delivery: Delivery, *, zone: tzinfo | None) -> Job:
+    """The job that lets go of the ids of messages that no platform will repeat any more."""
+
+    async def forget(_report: Report) -> str:
+        await delivery.sweep()
+        return "old ids removed"
+
+    return Job(name=FORGET_IDS, cron=parse_cron(SCHEDULE[FORGET_IDS], zone), work=forget)
 
 
 async def summarise_due(summaries: Summaries, report: Report, *, parallel: int = PARALLEL) -> str:

@@ -74,7 +74,7 @@ def talk_table(engine, turns):
     return TalkCommands(engine=engine, turns=turns, status=status).table()
 
 
-async def until(holds, *, timeout_s=5.0):
+async def until(holds, *, timeout_s=20.0):
     """Wait until a look at the world (plain or awaitable) is true."""
     async with asyncio.timeout(timeout_s):
         while True:
@@ -147,8 +147,7 @@ async def open_house(
             open_delivery(database=database, clock=clock, settings=settings)
         )
         router = await stack.enter_async_context(open_router(lane_jobs=lane_jobs))
-        rules = Access({adapter.platform: access})
-        doorkeeper = Doorkeeper(rules, delivery.moves)
+        doorkeeper = Doorkeeper(Access({adapter.platform: access}), delivery.moves)
         turns = TurnEngine(engine=engine, chat=model, clock=clock)
         answers = Answers(
             database=database,
@@ -160,7 +159,7 @@ async def open_house(
         intake = InboxIntake(
             database=database,
             delivery=delivery,
-            access=rules,
+            doorkeeper=doorkeeper,
             lanes=router,
             handler=answers,
             corrections=engine.corrections,

@@ -76,10 +76,9 @@ async def test_a_stop_ends_the_answers_under_way_and_systemd_hears_of_it(tmp_pat
         assert discord_texts(world, user) == ["re: two"]
 
 
-async def test_a_stop_that_takes_too_long_leaves_the_rest_to_the_next_process(tmp_path):
+async def test_a_second_signal_ends_it_at_once_and_the_next_process_goes_on(tmp_path):
     async with open_world(tmp_path) as world:
         [person], _ = world.people(1)
-        world.limits = "drain_s = 0.3"
         begun = asyncio.Event()
 
         async def hang(_said):
@@ -91,7 +90,9 @@ async def test_a_stop_that_takes_too_long_leaves_the_rest_to_the_next_process(tm
             world.telegram.say(private(person), person, "one")
             await begun.wait()
             process.terminate()
-            assert await process.ended() == 0
+            await process.logged("service.stopping")
+            process.terminate()
+            assert await process.ended() == 130
             assert telegram_texts(world, person) == []
         world.echo.on_call = None
         async with running(world):
