@@ -15,7 +15,7 @@ from typing import Any
 
 import structlog
 
-from bot.errors import ControlRefused, ServiceNotRunning
+from bot.errors import ControlRefused, DataDirUnusable, ServiceNotRunning
 from memory.errors import KithError
 
 log = structlog.get_logger()
@@ -36,6 +36,9 @@ async def serve_control(directory: Path, verbs: Mapping[str, Verb]) -> AsyncIter
     """Serve requests for as long as the context is open.
 
     Whoever calls it owns the directory, so a socket file that is there belongs to nobody.
+
+    Raises:
+        DataDirUnusable: the socket cannot be made there.
     """
     with _bound(directory) as listening:
         async with asyncio.TaskGroup() as tasks:
@@ -119,8 +122,11 @@ def _bound(directory: Path) -> Iterator[socket.socket]:
     place = directory / SOCKET
     place.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
-        with _reachable(directory) as path:
-            listening.bind(path)
+        try:
+            with _reachable(directory) as path:
+                listening.bind(path)
+        except OSError as error:
+            raise DataDirUnusable(f"{place} cannot be made: {error.strerror}") from error
         # Nobody can connect in between: it listens later.
         place.chmod(0o600)
         try:

@@ -66,22 +66,19 @@ async def serve(service: Service, *, stop: asyncio.Event, notifier: Notifier) ->
 
 async def _run_roots(service: Service, stop: asyncio.Event, notifier: Notifier) -> None:
     async with asyncio.TaskGroup() as roots:
-        feeding = roots.create_task(_forever("intake", service.intake.run()))
         running = [
-            feeding,
             roots.create_task(_forever("sender", service.sender.run())),
             roots.create_task(_forever("supervisor", service.supervisor.run())),
             roots.create_task(_forever("watchdog", notifier.keep_alive())),
-            roots.create_task(_announce(service.standings, notifier)),
         ]
-        chores = [
-            roots.create_task(_forever(name, chore())) for name, chore in service.chores.items()
-        ]
+        works = {"intake": service.intake.run, **service.chores}
+        beside = [roots.create_task(_forever(name, work())) for name, work in works.items()]
+        beside.append(roots.create_task(_announce(service.standings, notifier)))
         await stop.wait()
         log.info("service.stopping", drain_s=service.drain_s)
         notifier.tell("STOPPING=1")
         service.intake.stop_feeding()
-        for task in (feeding, *chores):
+        for task in beside:
             task.cancel()
         await _drain(service)
         for task in running:

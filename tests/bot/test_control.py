@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from bot.control import LINE_BYTES, SOCKET, ask_service, serve_control
-from bot.errors import ControlRefused, ServiceNotRunning
+from bot.errors import ControlRefused, DataDirUnusable, ServiceNotRunning
 from memory.errors import StoreError
 
 
@@ -116,3 +116,9 @@ async def test_a_client_that_waits_does_not_hold_up_the_end(tmp_path):
             _, writer = await asyncio.open_unix_connection(str(tmp_path / SOCKET))
             await asyncio.sleep(0.05)
         writer.close()
+
+
+async def test_a_directory_that_takes_no_socket_is_told_plainly(tmp_path):
+    with pytest.raises(DataDirUnusable, match=r"kith\.sock"):
+        async with serve_control(tmp_path / "nowhere", VERBS):
+            pass

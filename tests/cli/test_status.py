@@ -118,6 +118,48 @@ def test_the_doctor_tells_of_a_configuration_that_cannot_be_used(kith, tmp_path)
     assert "12:abc" not in shown.output
 
 
+@pytest.mark.parametrize(
+    ("text", "level", "told"),
+    [
+        (
+            '[models]\nchat = "embedded:tiny"\n[embedded]\nmodels_dir = "m"\n',
+            "warning",
+            "model get tiny",
+        ),
+        ('[models]\nchat = "nobody knows it"\n', "failed", "no model"),
+        ('[models]\nchat = "ollama:qwen3"\n', "skipped", "not asked"),
+    ],
+)
+def test_the_doctor_tells_what_becomes_of_each_choice_of_a_model(kith, tmp_path, text, level, told):
+    (tmp_path / "kith.toml").write_text(f'data_dir = "data"\n{text}')
+
+    found = json.loads(kith("doctor", "--offline", "--json").output)
+
+    [model] = [one for one in found if one["check"] == "model"]
+    assert model["level"] == level
+    assert told in model["what"] + model["fix"]
+
+
+def test_the_doctor_falls_back_to_the_embedded_model_where_no_ollama_answers(kith, tmp_path):
+    (tmp_path / "kith.toml").write_text(
+        'data_dir = "data"\n[ollama]\nurl = "http://127.0.0.1:9"\n[embedded]\nmodels_dir = "m"\n'
+    )
+
+    found = json.loads(kith("doctor", "--json").output)
+
+    [model] = [one for one in found if one["check"] == "model"]
+    assert "kith model get" in model["fix"]
+
+
+def test_a_token_file_that_cannot_be_read_is_a_finding(kith, monkeypatch):
+    monkeypatch.setenv("KITH_TELEGRAM_TOKEN_FILE", "/nowhere/token")
+
+    found = json.loads(kith("doctor", "--offline", "--json").output)
+
+    [tokens] = [one for one in found if one["check"] == "tokens"]
+    assert "/nowhere/token" in tokens["what"]
+
+
 def test_running_without_a_token_is_a_matter_of_configuration(kith):
     shown = kith("run")
 
