@@ -38,8 +38,9 @@ from memory.nearest import Ask, Nearest
 from memory.passes.embed import EmbedPass
 from memory.ports import Embedder, Priority, Vectors
 from memory.ranking import information
-from memory.recall import Ranked, Recall, RecallSettings, Wanted, pack
+from memory.recall import Ranked, Recall, Wanted, pack
 from memory.segments import keywords, segments
+from memory.settings import RecallSettings
 from memory.stores import archive, passages, sessions, words
 from memory.values import (
     Message,

@@ -29,8 +29,9 @@ from memory.database import Database, open_database
 from memory.index import open_indexes
 from memory.nearest import Ask, Nearest
 from memory.ports import Priority, Vectors
-from memory.recall import Recall, RecallSettings, Wanted
+from memory.recall import Recall, Wanted
 from memory.segments import keywords
+from memory.settings import RecallSettings
 from memory.stores import archive, message_vectors, sessions, words
 from memory.stores.message_vectors import Waiting
 from memory.values import NewMessage, PersonId, Role, Seq, SessionId, Speaker

@@ -210,7 +210,12 @@ async def open_lookup(loaded: Loaded) -> AsyncIterator[Lookup]:
         raise UsageError(f"nothing is remembered in {path.parent} yet")
     async with (
         open_embedder(loaded) as embedder,
-        search.open_lookup(path=path, embedder=embedder, zone=loaded.zone) as lookup,
+        search.open_lookup(
+            path=path,
+            embedder=embedder,
+            settings=loaded.config.memory.recall,
+            zone=loaded.zone,
+        ) as lookup,
     ):
         yield lookup
 

@@ -248,7 +248,9 @@ async def open_engine(
     zone: tzinfo | None = None,
 ) -> AsyncIterator[Engine]:
     """Memory over a database that is open, with the backdrop files of a data directory."""
-    async with open_search(database=database, embedder=models.embed, zone=zone) as search:
+    async with open_search(
+        database=database, embedder=models.embed, settings=settings.recall, zone=zone
+    ) as search:
         engine = Engine(
             database=database,
             models=models,

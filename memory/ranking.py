@@ -22,40 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.ports import Vectors
+from memory.settings import RecallWeights
 
 Scores = NDArray[np.float64]
 """Shape (n,): one for each candidate."""
 
 Flags = NDArray[np.bool_]
 """Shape (n,): one for each candidate."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
-    """How the terms count. Measured on chats in English and Chinese; see `benchmarks/recall.py`."""
-
-    previous_share: float = 0.5
-    """How much of the message before counts for this one. More than of the one after, since
-    answers follow questions; it halves with each step."""
-    next_share: float = 0.4
-    """How much of the message after counts for this one."""
-    context_steps: int = 3
-    """How far context reaches; the fourth step would add a sixteenth."""
-    talk_gap_s: int = 3_600
-    """Messages further apart than this are of different talks and no context to each other."""
-    named_speaker: float = 1.5
-    """Factor for messages of a person whom the question names."""
-    question: float = 0.8
-    """Factor for messages that end in a question mark."""
-    named_day: float = 1.0
-    """Added for a day that the question names: as much as a perfect hit of words or meaning."""
-    duplicate_cosine: float = 0.98
-    """Two messages of one speaker that are this close say the same, unless their numbers differ."""
-    similar_cosine: float = 0.9
-    """If they are only this close, they must also share their words."""
-    similar_words: float = 0.7
-    """Share of the words, of all that either has. Less would take "I live in Taipei now" and "I
-    live in Kyoto now" for one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +67,7 @@ def information(found_in: NDArray[np.int64], messages: int) -> NDArray[np.float6
     return np.where(found_in > 0, rarity, 0.0)
 
 
-def score(candidates: Candidates, weights: Weights) -> Scored:
+def score(candidates: Candidates, weights: RecallWeights) -> Scored:
     """Every candidate's score; higher is better."""
     words = _words(candidates, weights)
     meaning = _meaning(candidates, weights)
@@ -105,7 +78,7 @@ def score(candidates: Candidates, weights: Weights) -> Scored:
     return Scored(total=total, words=words, meaning=meaning)
 
 
-def _words(candidates: Candidates, weights: Weights) -> Scores:
+def _words(candidates: Candidates, weights: RecallWeights) -> Scores:
     """Each term counts once: the message lacks it only if it and its whole context do."""
     told = float(candidates.information.sum())
     if told <= 0:
@@ -117,7 +90,7 @@ def _words(candidates: Candidates, weights: Weights) -> Scores:
     return np.asarray(candidates.information @ (1.0 - lacking) / told)
 
 
-def _meaning(candidates: Candidates, weights: Weights) -> Scores:
+def _meaning(candidates: Candidates, weights: RecallWeights) -> Scores:
     above = np.maximum(candidates.cosines.astype(np.float64) - candidates.typical_cosine, 0.0)
     above = np.nan_to_num(above)
     total = above.copy()
@@ -127,7 +100,7 @@ def _meaning(candidates: Candidates, weights: Weights) -> Scores:
 
 
 def _context(
-    values: NDArray[np.float64], linked: Flags, weights: Weights
+    values: NDArray[np.float64], linked: Flags, weights: RecallWeights
 ) -> list[tuple[float, NDArray[np.float64]]]:
     """The values of the neighbours, nearest first, each with the share that counts.
 
@@ -170,7 +143,7 @@ class Saying:
     """Asked only of messages that are close."""
 
 
-def collapse(sayings: Sequence[Saying], weights: Weights) -> list[int]:
+def collapse(sayings: Sequence[Saying], weights: RecallWeights) -> list[int]:
     """Which of the messages, best first, say what no better one of the same speaker says."""
     if not sayings:
         return []
@@ -184,7 +157,7 @@ def collapse(sayings: Sequence[Saying], weights: Weights) -> list[int]:
     return kept
 
 
-def _same(one: Saying, other: Saying, weights: Weights) -> bool:
+def _same(one: Saying, other: Saying, weights: RecallWeights) -> bool:
     """Whether two messages that are similar say the same."""
     cosine = float(one.vector @ other.vector)
     if one.speaker != other.speaker:

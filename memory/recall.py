@@ -10,11 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, tzinfo
 from functools import cache, partial
-from typing import Annotated
 
 import numpy as np
 import structlog
-from annotated_types import Interval
 from numpy.typing import NDArray
 
 from memory import ranking
@@ -26,8 +24,9 @@ from memory.index import NOTHING_NEAR, Ids, Near
 from memory.nearest import Ask, Nearest
 from memory.ports import Embedder, Vectors
 from memory.question import Question, take_apart
-from memory.ranking import Candidates, Flags, Saying, Scored, Weights
+from memory.ranking import Candidates, Flags, Saying, Scored
 from memory.segments import segments
+from memory.settings import RecallSettings
 from memory.snippets import Snippet, Snippets, cost_tokens
 from memory.stores import passages, words
 from memory.stores.passages import Filter, Passage, Place
@@ -38,27 +37,6 @@ log = structlog.get_logger()
 
 _NS = 1_000_000_000
 _DATED_LIMIT = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallSettings:
-    """How recall searches."""
-
-    weights: Weights = field(default_factory=Weights)
-    candidates: Annotated[int, Interval(ge=10, le=1_000)] = 100
-    """Messages taken from each of the two searches before they are scored together."""
-    terms: Annotated[int, Interval(ge=8, le=1_000)] = 256
-    """Words of a question that are looked up, the rarest: a pasted page is no question."""
-    floor_cosine: Annotated[float, Interval(ge=0, le=1)] = 0.015
-    """A message must stand this far above what is typical, its talk included, or hold the words.
-    Measured for multilingual-e5-small: small talk ("ok thanks", "lol") brings back a tenth of what
-    a question does, no evidence within 500 tokens is lost; at .03 a third of it would be."""
-    floor_words: Annotated[float, Interval(ge=0, le=1)] = 0.1
-    """Or hold this share of what the question's words tell."""
-    collapsed: Annotated[int, Interval(ge=10, le=1_000)] = 150
-    """How many of the best are compared with each other to find near-duplicates."""
-    embed_wait_s: Annotated[float, Interval(gt=0, le=60)] = 5.0
-    """Longest wait for the question's embedding, in seconds; then words alone serve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

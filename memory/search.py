@@ -17,7 +17,8 @@ from memory.lookup import Lookup
 from memory.nearest import Nearest
 from memory.passes.embed import EmbedPass
 from memory.ports import Embedder
-from memory.recall import Recall, RecallSettings
+from memory.recall import Recall
+from memory.settings import RecallSettings
 from memory.stores import message_vectors
 
 INDEX_BYTES = 256 << 20
@@ -86,32 +87,39 @@ class Search:
 
 @asynccontextmanager
 async def open_search(
-    *, database: Database, embedder: Embedder | None, zone: tzinfo | None
+    *,
+    database: Database,
+    embedder: Embedder | None,
+    settings: RecallSettings,
+    zone: tzinfo | None,
 ) -> AsyncIterator[Search]:
     """Search over a database that is open; its indexes are built on demand and thrown away."""
-    async with _open_recall(database, embedder, zone) as recall:
+    async with _open_recall(database, embedder, settings, zone) as recall:
         yield Search(database=database, recall=recall, embedder=embedder)
 
 
 @asynccontextmanager
 async def open_lookup(
-    *, path: Path, embedder: Embedder | None, zone: tzinfo | None
+    *, path: Path, embedder: Embedder | None, settings: RecallSettings, zone: tzinfo | None
 ) -> AsyncIterator[Lookup]:
     """Lookup in a database file that another process may own; nothing is written."""
     readable = ReadOnlyFile(path)
-    async with _open_recall(readable, embedder, zone) as recall:
+    async with _open_recall(readable, embedder, settings, zone) as recall:
         yield Lookup(database=readable, recall=recall)
 
 
 @asynccontextmanager
 async def _open_recall(
-    database: Readable, embedder: Embedder | None, zone: tzinfo | None
+    database: Readable,
+    embedder: Embedder | None,
+    settings: RecallSettings,
+    zone: tzinfo | None,
 ) -> AsyncIterator[Recall]:
     async with open_indexes(limit_bytes=INDEX_BYTES) as indexes:
         yield Recall(
             database=database,
             nearest=Nearest(database, indexes),
             embedder=embedder,
-            settings=RecallSettings(),
+            settings=settings,
             zone=zone,
         )

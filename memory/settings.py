@@ -39,6 +39,64 @@ class PoolSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecallWeights:
+    """The table `[memory.recall.weights]`: how the terms of a message's score count.
+
+    Measured with `benchmarks/recall.py` on chats in English and Chinese, the same for all; the
+    terms themselves stand in `memory/ranking.py`.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    previous_share: Annotated[float, Interval(ge=0, le=1)] = 0.5
+    """How much of the message before counts for this one. More than of the one after, since
+    answers follow questions; it halves with each step."""
+    next_share: Annotated[float, Interval(ge=0, le=1)] = 0.4
+    """How much of the message after counts for this one."""
+    context_steps: Annotated[int, Interval(ge=0, le=10)] = 3
+    """How far context reaches; the fourth step would add a sixteenth."""
+    talk_gap_s: Annotated[int, Interval(ge=0, le=1_000_000)] = 3_600
+    """Messages further apart than this are of different talks and no context to each other."""
+    named_speaker: Annotated[float, Interval(ge=1, le=10)] = 1.5
+    """Factor for messages of a person whom the question names."""
+    question: Annotated[float, Interval(ge=0, le=1)] = 0.8
+    """Factor for messages that end in a question mark: evidence is a statement."""
+    named_day: Annotated[float, Interval(ge=0, le=10)] = 1.0
+    """Added for a day that the question names: as much as a perfect hit of words or meaning."""
+    duplicate_cosine: Annotated[float, Interval(ge=0, le=1)] = 0.98
+    """Two messages of one speaker that are this close say the same, unless their numbers differ."""
+    similar_cosine: Annotated[float, Interval(ge=0, le=1)] = 0.9
+    """If they are only this close, they must also share their words."""
+    similar_words: Annotated[float, Interval(ge=0, le=1)] = 0.7
+    """Share of the words, of all that either has. Less would take "I live in Taipei now" and "I
+    live in Kyoto now" for one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallSettings:
+    """The table `[memory.recall]`: how older messages are searched for."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    candidates: Annotated[int, Interval(ge=10, le=1_000)] = 100
+    """Messages taken from each of the two searches before they are scored together."""
+    terms: Annotated[int, Interval(ge=8, le=1_000)] = 256
+    """Words of a question that are looked up, the rarest: a pasted page is no question."""
+    floor_cosine: Annotated[float, Interval(ge=0, le=1)] = 0.015
+    """A message must stand this far above what is typical, its talk included, or hold the words.
+    Measured for multilingual-e5-small: small talk ("ok thanks", "lol") brings back a tenth of what
+    a question does, no evidence within 500 tokens is lost; at .03 a third of it would be. Another
+    embedding model wants another floor."""
+    floor_words: Annotated[float, Interval(ge=0, le=1)] = 0.1
+    """Or hold this share of what the question's words tell."""
+    collapsed: Annotated[int, Interval(ge=10, le=1_000)] = 150
+    """How many of the best are compared with each other to find near-duplicates."""
+    embed_wait_s: Annotated[float, Interval(gt=0, le=60)] = 5.0
+    """Longest wait for the question's embedding, in seconds; then words alone serve."""
+    weights: RecallWeights = field(default_factory=RecallWeights)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySettings:
     """The table `[memory]`."""
 
@@ -65,4 +123,5 @@ class MemorySettings:
     """Language in which summaries are written: a name such as `English`, or `auto`, the language
     of the conversation. Chinese is Traditional Chinese of Taiwan in any case."""
 
+    recall: RecallSettings = field(default_factory=RecallSettings)
     pools: PoolSettings = field(default_factory=PoolSettings)

@@ -8,7 +8,8 @@ from memory.index import open_indexes
 from memory.lookup import Lookup, Match, Sought
 from memory.nearest import Nearest
 from memory.passes.embed import EmbedPass
-from memory.recall import Recall, RecallSettings
+from memory.recall import Recall
+from memory.settings import RecallSettings
 from memory.stores import archive, sessions
 from memory.stores.passages import Filter
 from memory.values import NewMessage, PersonId, Role, SessionId, Speaker

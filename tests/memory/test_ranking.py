@@ -3,9 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memory.ranking import Candidates, Saying, Weights, collapse, information, pack, score
+from memory.ranking import Candidates, Saying, collapse, information, pack, score
+from memory.settings import RecallWeights
 
-WEIGHTS = Weights()
+WEIGHTS = RecallWeights()
 
 
 def candidates(count, **known):

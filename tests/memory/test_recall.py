@@ -7,7 +7,8 @@ from memory.errors import ModelUnreachable
 from memory.index import open_indexes
 from memory.nearest import Nearest
 from memory.passes.embed import EmbedPass
-from memory.recall import Recall, RecallSettings, Wanted
+from memory.recall import Recall, Wanted
+from memory.settings import RecallSettings
 from memory.stores import archive, sessions
 from memory.stores.passages import Filter
 from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
