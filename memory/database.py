@@ -13,6 +13,7 @@ from contextlib import (
     AsyncExitStack,
     asynccontextmanager,
     contextmanager,
+    suppress,
 )
 from dataclasses import dataclass
 from importlib.resources import files
@@ -65,6 +66,8 @@ _BY_CODE: dict[int, tuple[type[StoreError], str]] = {
     sqlite3.SQLITE_READONLY: (StoreError, "the file cannot be written; check its permissions"),
 }
 _PRIMARY_CODE = 0xFF
+_PRIVATE = 0o600
+_OWNER = 0o700
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,16 +235,24 @@ async def open_database(
         StoreError: it cannot be opened or written.
     """
     async with AsyncExitStack() as stack:
-        writer = await stack.enter_async_context(_connected(path))
-        pool: list[aiosqlite.Connection] = []
+        enter = stack.enter_async_context
+        await asyncio.to_thread(_make_private, path)
+        writer = await enter(_connected(path))
+        pool = [await enter(_connected(path, "PRAGMA query_only = ON")) for _ in range(readers)]
         database = Database(path, writer, pool)
         for schema in schemas:
             await _migrate(database, schema)
-        for _ in range(readers):
-            reader = await stack.enter_async_context(_connected(path))
-            await reader.execute("PRAGMA query_only = ON")
-            database._readers.put_nowait(reader)  # noqa: SLF001 - its own maker fills it
         yield database
+
+
+def _make_private(path: Path) -> None:
+    """Make the file readable by its owner alone, also in a directory that others may enter.
+
+    SQLite gives `-wal` and `-shm` the mode of the file. What fails here, it says better itself.
+    """
+    with suppress(OSError):
+        path.touch(_PRIVATE)
+        path.chmod(path.stat().st_mode & _OWNER)
 
 
 class ReadOnlyFile:
@@ -280,13 +291,14 @@ async def open_reader(path: Path) -> AsyncIterator[Reader]:
 
 
 @asynccontextmanager
-async def _connected(path: Path) -> AsyncIterator[aiosqlite.Connection]:
+async def _connected(path: Path, *more: str) -> AsyncIterator[aiosqlite.Connection]:
+    """A connection with our settings, and more of them."""
     with _translated():
         connection = await aiosqlite.connect(path, isolation_level=None)
     try:
         connection.row_factory = sqlite3.Row
         with _translated():
-            for pragma in _PRAGMAS:
+            for pragma in (*_PRAGMAS, *more):
                 await connection.execute(pragma)
             # The triggers of keyword search call it.
             await connection.create_function("kith_segments", 2, indexed, deterministic=True)

@@ -39,6 +39,16 @@ async def database(tmp_path):
         yield opened
 
 
+async def test_the_file_is_its_owners_alone_in_whatever_directory(tmp_path):
+    tmp_path.chmod(0o755)
+
+    async with open_database(tmp_path / "kith.db", [NOTES]) as opened, opened.unit() as unit:
+        await unit.execute("INSERT INTO notes VALUES ('x')")
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+
+    assert modes == {"kith.db": 0o600, "kith.db-wal": 0o600, "kith.db-shm": 0o600}
+
+
 async def notes(database):
     async with database.reading() as reader:
         return [row["text"] for row in await reader.rows("SELECT text FROM notes ORDER BY rowid")]
