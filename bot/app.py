@@ -26,7 +26,7 @@ from bot.commands.summary import SummaryCommand
 from bot.commands.talk import TalkCommands
 from bot.config import Loaded
 from bot.control import Verb
-from bot.data_verbs import Ground, data_verbs
+from bot.data_verbs import Ground, data_verbs, wordless_prefixes
 from bot.datadir import DATABASE, owned
 from bot.delivery import Delivery, open_delivery
 from bot.doorkeeper import Doorkeeper
@@ -257,7 +257,7 @@ async def open_service(
             sender=_sender(app, adapters),
             supervisor=Supervisor(tuple(adapters.values()), standings, clock=clock),
             standings=standings,
-            verbs=_verbs(app),
+            verbs=_verbs(app, loaded),
             chores=_chores(app),
             drain_s=loaded.config.limits.drain_s,
         )
@@ -283,8 +283,14 @@ def _intake(loaded: Loaded, app: App, adapters: Mapping[Platform, ChatAdapter]) 
     )
 
 
-def _verbs(app: App) -> Mapping[str, Verb]:
-    ground = Ground(database=app.database, directory=app.directory, zone=app.zone, clock=app.clock)
+def _verbs(app: App, loaded: Loaded) -> Mapping[str, Verb]:
+    ground = Ground(
+        database=app.database,
+        directory=app.directory,
+        zone=app.zone,
+        clock=app.clock,
+        wordless=wordless_prefixes(access_settings(loaded.config)),
+    )
     return {
         "status": lambda _: _as_json(app.board),
         **job_verbs(app.scheduler, app.clock),

@@ -8,14 +8,18 @@ from dataclasses import asdict, dataclass
 from datetime import tzinfo
 from pathlib import Path
 
+from bot.access_settings import AccessSettings
 from bot.control import Arguments, Verb
 from bot.errors import UsageError
+from bot.ports import Platform
+from bot.sessions import prefix_of
 from memory.database import Database
 from memory.exchange.checking import Progress, check, session_named
 from memory.exchange.importing import store, take_pages
 from memory.ports import Clock
 from memory.soundness import Soundness, repair
 from memory.soundness import check as check_soundness
+from memory.values import Mode
 
 Told = dict[str, object]
 
@@ -30,6 +34,20 @@ class Ground:
     directory: Path
     zone: tzinfo | None
     clock: Clock
+    wordless: tuple[str, ...] = ()
+    """Beginnings of session ids that may keep no transcript by configuration."""
+
+
+def wordless_prefixes(access: Mapping[Platform, AccessSettings]) -> tuple[str, ...]:
+    """Where the configuration lets any place of a platform keep distilled facts alone.
+
+    A session's id does not tell its server, so that single places cannot be told apart here.
+    """
+    return tuple(
+        f"{prefix_of(platform)}-"
+        for platform, settings in access.items()
+        if Mode.POOLS in {settings.mode, settings.direct_mode, *settings.modes.values()}
+    )
 
 
 async def bring_in(ground: Ground, source: Path, *, session: str, progress: Progress) -> Told:
@@ -46,6 +64,7 @@ async def bring_in(ground: Ground, source: Path, *, session: str, progress: Prog
             session=session_named(session) if session else None,
             zone=ground.zone,
             progress=progress,
+            wordless=ground.wordless,
         )
     taken, kept = take_pages(checked.pages, ground.directory)
     done = await store(checked, ground.database, ground.clock, progress)

@@ -19,6 +19,11 @@ from memory.values import SessionId
 _PREFIX = {Platform.TELEGRAM: "tg", Platform.DISCORD: "dc"}
 
 
+def prefix_of(platform: Platform) -> str:
+    """What the ids of a platform's sessions begin with, before the first dash."""
+    return _PREFIX.get(platform, "cli")
+
+
 def session_of(chat: ChatRef, author: Author, *, own: bool = False) -> SessionId:
     """The session of what the author writes in this chat; `own`: the person's, not the group's.
 
@@ -44,7 +49,7 @@ def patterns_of(chat: ChatRef) -> tuple[str, ...]:
 
     A direct chat of Discord does not tell whose it is: all of the bot's fit.
     """
-    prefix = f"{_PREFIX.get(chat.platform, 'cli')}-{chat.bot}"
+    prefix = f"{prefix_of(chat.platform)}-{chat.bot}"
     if chat.platform is Platform.DISCORD and chat.kind is ChatKind.DIRECT:
         return (f"{prefix}-u*",)
     return (f"{prefix}-{chat.chat}", f"{prefix}-{chat.chat}-*")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,9 +16,10 @@ from bot.cli.boundary import err, out, run
 from bot.cli.ground import service_or_here
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.config import Loaded
-from bot.data_verbs import IMPORT, Told, bring_in
+from bot.data_verbs import IMPORT, Told, bring_in, wordless_prefixes
 from bot.datadir import DATABASE
 from bot.errors import UsageError
+from bot.platforms import access_settings
 from memory.database import open_reader
 from memory.exchange.checking import Checked, Progress, check, session_named
 from memory.exchange.exporting import Exported, export
@@ -71,10 +73,17 @@ async def _dry(
     source: Path, settings: Loaded, wanted: SessionId | None, progress: Progress
 ) -> Checked:
     database = settings.data_dir / DATABASE
+    look = partial(
+        check,
+        session=wanted,
+        zone=settings.zone,
+        progress=progress,
+        wordless=wordless_prefixes(access_settings(settings.config)),
+    )
     if not database.exists():
-        return await check(source, None, session=wanted, zone=settings.zone, progress=progress)
+        return await look(source, None)
     async with open_reader(database.absolute()) as reader:
-        return await check(source, reader, session=wanted, zone=settings.zone, progress=progress)
+        return await look(source, reader)
 
 
 def _counted(checked: Checked) -> Told:

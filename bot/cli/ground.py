@@ -5,9 +5,10 @@ from collections.abc import Awaitable, Callable
 from bot.app import SCHEMAS, SystemClock
 from bot.config import Loaded
 from bot.control import ask_service
-from bot.data_verbs import Ground, Told
+from bot.data_verbs import Ground, Told, wordless_prefixes
 from bot.datadir import DATABASE, owned
 from bot.errors import ServiceNotRunning, UsageError
+from bot.platforms import access_settings
 from memory.database import open_database
 
 LONGEST_S = 24 * 3600.0
@@ -46,6 +47,10 @@ async def service_or_here(
     with owned(settings.data_dir) as directory:
         async with open_database(directory / DATABASE, SCHEMAS) as database:
             ground = Ground(
-                database=database, directory=directory, zone=settings.zone, clock=SystemClock()
+                database=database,
+                directory=directory,
+                zone=settings.zone,
+                clock=SystemClock(),
+                wordless=wordless_prefixes(access_settings(settings.config)),
             )
             return await work(ground)

@@ -70,6 +70,8 @@ class CheckedSession:
     covered_until_ns: int | None = None
     """Messages before this time are covered by the summary."""
     pools: tuple[tuple[Pool, tuple[PoolRecord, ...]], ...] = ()
+    hot_from_ns: int | None = None
+    """Messages before this time were archive only in the other program."""
 
     @property
     def records(self) -> int:
@@ -116,10 +118,12 @@ async def check(
     session: SessionId | None,
     zone: tzinfo | None,
     progress: Progress,
+    wordless: tuple[str, ...] = (),
 ) -> Checked:
     """Read everything that is to be imported, into `session` or into sessions named as it is.
 
-    `reader` sees what is stored already; None where there is no database yet.
+    `reader` sees what is stored already; None where there is no database yet. `wordless` begin the
+    ids of sessions that may keep no transcript by configuration.
 
     Raises:
         ImportRefused: something is wrong with a file, or does not fit what is stored already.
@@ -136,7 +140,7 @@ async def check(
     ]
     if reader:
         for one in checked:
-            await _fit(reader, one, problems)
+            await _fit(reader, one, wordless, problems)
     if problems.count:
         raise ImportRefused(problems)
     return _summed(found, checked)
@@ -164,6 +168,7 @@ async def _checked(
         histories=tuple([await _scanned(source, problems, progress) for source in files.histories]),
         summary=summary_in(files.summary, problems) if files.summary else None,
         covered_until_ns=cursor_in(files.cursor, zone, problems) if files.cursor else None,
+        hot_from_ns=files.hot_from_ns,
         pools=tuple((one.pool, tuple(entries_in(one.path, zone, problems))) for one in files.pools),
     )
 
@@ -183,17 +188,20 @@ async def _scanned(source: HistorySource, problems: Problems, progress: Progress
     )
 
 
-async def _fit(reader: Reader, checked: CheckedSession, problems: Problems) -> None:
+async def _fit(
+    reader: Reader, checked: CheckedSession, wordless: tuple[str, ...], problems: Problems
+) -> None:
     """Note what does not fit the session as it is stored.
 
     Rows are numbered as they come, so a message from before others cannot be put in between.
     """
     session = checked.session
-    if checked.records and await imports.keeps_no_transcript(reader, session):
+    if checked.records and await imports.keeps_no_transcript(reader, session, prefixes=wordless):
         problems.add(
             checked.histories[0].source.path,
             None,
-            f"holds messages, and {session} keeps none (its memory is 'pools')",
+            f"holds messages, and {session} keeps none (its memory is, or may be, 'pools');"
+            " choose another for it first, or import into another session with --session NAME",
         )
         return
     newest_ns = await archive.newest_time(reader, session)

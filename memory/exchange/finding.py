@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.backdrop import BACKGROUND, SOUL
-from memory.exchange.history_database import HistoryDatabase, sessions_in
+from memory.exchange.history_database import HistoryDatabase, cutoffs_in, sessions_in
 from memory.exchange.history_file import HistoryFile
 from memory.exchange.interface import Found, PoolFile, Problems, SessionFiles
 from memory.exchange.json_values import values
@@ -95,9 +95,15 @@ def _session(place: Path, zone: tzinfo | None) -> SessionFiles | None:
 
 
 async def _archived(path: Path, problems: Problems) -> list[SessionFiles]:
+    names = await sessions_in(path, problems)
+    cutoffs = await cutoffs_in(path, problems) if names else {}
     return [
-        SessionFiles(name=name, histories=(HistoryDatabase(path=path, session=name),))
-        for name in await sessions_in(path, problems)
+        SessionFiles(
+            name=name,
+            histories=(HistoryDatabase(path=path, session=name),),
+            hot_from_ns=cutoffs.get(name),
+        )
+        for name in names
     ]
 
 
@@ -106,9 +112,13 @@ def _joined(found: Iterable[SessionFiles]) -> list[SessionFiles]:
     by_name: dict[str, SessionFiles] = {}
     for one in found:
         known = by_name.get(one.name)
-        joined = replace(known, histories=one.histories + known.histories) if known else one
-        by_name[one.name] = joined
+        by_name[one.name] = one if known is None else _completed(known, one)
     return list(by_name.values())
+
+
+def _completed(known: SessionFiles, archived: SessionFiles) -> SessionFiles:
+    histories = archived.histories + known.histories
+    return replace(known, histories=histories, hot_from_ns=archived.hot_from_ns)
 
 
 def _in_file(path: Path, zone: tzinfo | None) -> _Looked:

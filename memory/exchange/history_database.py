@@ -1,7 +1,7 @@
 """Agenvoy's `history.db`: the archive of all its sessions, opened read-only, never written.
 
-Tables: spec, seed 1, "stores and layout" (`messages`; the cutoffs are not taken over, as Kith's
-own compaction finds them again).
+Tables: spec, seed 1, "stores and layout". The cutoffs stand in `message_meta`, which early versions
+called `session_meta`.
 """
 
 from collections.abc import AsyncIterator
@@ -14,8 +14,10 @@ from memory.exchange.history_file import record_of
 from memory.exchange.interface import BadValue, Problems, Record
 
 PAGE_ROWS = 1_000
+_CUTOFF_TABLES = ("message_meta", "session_meta")
 
 _SESSIONS = "SELECT session_id AS id FROM messages GROUP BY session_id ORDER BY min(id)"
+_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 _PAGE = """
 SELECT id, role, content, send_at, sender FROM messages
 WHERE session_id = ? AND id > ? ORDER BY id LIMIT ?
@@ -69,3 +71,19 @@ async def sessions_in(path: Path, problems: Problems) -> list[str]:
         if not isinstance(row, str):
             problems.add(path, None, "has a session_id that is not text")
     return [row for row in found if isinstance(row, str)]
+
+
+async def cutoffs_in(path: Path, problems: Problems) -> dict[str, int]:
+    """Since when each compacted session's history was hot, in nanoseconds."""
+    found: dict[str, int] = {}
+    try:
+        async with open_reader(path) as reader:
+            there = {row["name"] for row in await reader.rows(_TABLES)}
+            for table in there.intersection(_CUTOFF_TABLES):
+                sql = f"SELECT session_id, start_at FROM {table}"  # noqa: S608 - one of two names
+                for row in await reader.rows(sql):
+                    if isinstance(row["session_id"], str) and isinstance(row["start_at"], int):
+                        found[row["session_id"]] = row["start_at"]
+    except StoreError as error:
+        problems.add(path, None, str(error))
+    return found

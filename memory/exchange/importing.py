@@ -17,7 +17,7 @@ from memory.ports import Clock
 from memory.stores import archive, imports, pools, sessions, summaries
 from memory.stores.summaries import Cursor
 from memory.text import scrub
-from memory.values import NewMessage, SessionId
+from memory.values import NO_SEQ, NewMessage, Seq, SessionId
 
 BATCH_MESSAGES = 1_000
 """About a tenth of a second: as long as others wait for the writer."""
@@ -63,9 +63,11 @@ async def _session(
         await sessions.touch(
             unit, checked.session, title="", now_ns=await _at(unit, checked, clock)
         )
+        summary = await _summary(unit, checked, clock)
+        await _cutoff(unit, checked)
         return replace(
             done,
-            summary=await _summary(unit, checked, clock),
+            summary=summary,
             entries=sum(
                 [
                     await _pool(unit, checked.session, pool, records, clock)
@@ -138,6 +140,18 @@ async def _summary(unit: Unit, checked: CheckedSession, clock: Clock) -> bool:
         now_ns=clock.now_ns(),
     )
     return True
+
+
+async def _cutoff(unit: Unit, checked: CheckedSession) -> None:
+    """Take the cutoff over, but never past what the summary covers."""
+    known = await sessions.find(unit, checked.session)
+    if known is None or checked.hot_from_ns is None:
+        return
+    cursor = (await summaries.current(unit, checked.session)).cursor
+    before = await archive.last_before(unit, checked.session, at_ns=checked.hot_from_ns)
+    seq = Seq(min(before, cursor.seq if cursor else NO_SEQ) + 1)
+    if seq > known.start_seq and seq > 1:
+        await sessions.move_start(unit, known, seq)
 
 
 async def _pool(

@@ -122,6 +122,8 @@ class SessionFiles:
     summary: Path | None = None
     cursor: Path | None = None
     pools: tuple[PoolFile, ...] = ()
+    hot_from_ns: int | None = None
+    """Messages before this time were archive only; None when none were."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

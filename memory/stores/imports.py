@@ -23,7 +23,13 @@ async def advance(unit: Unit, session: SessionId, digest: str, *, records: int) 
     await unit.execute(_ADVANCE, (session, digest, records))
 
 
-async def keeps_no_transcript(reader: Reader, session: SessionId) -> bool:
-    """Whether the session was set to the mode that keeps distilled facts alone."""
+async def keeps_no_transcript(
+    reader: Reader, session: SessionId, *, prefixes: tuple[str, ...]
+) -> bool:
+    """Whether the session keeps distilled facts alone: as was chosen for it, or perhaps by default.
+
+    `prefixes` begin the ids of sessions that may do so where nothing was chosen.
+    """
     row = await reader.row(_MODE, (session,))
-    return row is not None and row["mode"] == Mode.POOLS
+    chosen = row["mode"] if row else None
+    return bool(session.startswith(prefixes) if chosen is None else chosen == Mode.POOLS)

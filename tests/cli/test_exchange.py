@@ -81,3 +81,17 @@ def test_exporting_what_is_not_there_says_so(kith, old):
     assert kith("export", "cli-none").exit_code == 2
     kith("import", str(old))
     assert "no session" in kith("export", "cli-none").stderr
+
+
+def test_where_a_platform_may_keep_no_transcript_messages_need_a_memory_that_was_chosen(
+    kith, old, tmp_path
+):
+    with (tmp_path / "kith.toml").open("a") as config:
+        config.write('[telegram]\ndirect_mode = "pools"\n')
+
+    refused = kith("import", str(old), "--session", "tg-1-456")
+    taken = kith("import", str(old), "--session", "main")
+
+    assert refused.exit_code == 1
+    assert "keeps none" in refused.stderr
+    assert taken.exit_code == 0

@@ -1,10 +1,12 @@
 """What the tests of importing and exporting share."""
 
 import json
+import sqlite3
 
 from memory.exchange.checking import check
 from memory.exchange.importing import store
-from memory.stores import archive, pools, summaries
+from memory.stores import pools, summaries
+from memory.stores.archive import after
 from tests.fakes import FakeClock
 
 
@@ -29,7 +31,7 @@ async def bring_in(path, database, *, session=None, zone=None, progress=quiet):
 
 async def messages(database, session):
     async with database.reading() as reader:
-        return await archive.after(reader, session, seq=0, limit=100_000)
+        return await after(reader, session, seq=0, limit=100_000)
 
 
 async def texts(database, session):
@@ -44,3 +46,19 @@ async def summary(database, session):
 async def entries(database, session):
     async with database.reading() as reader:
         return await pools.every(reader, session)
+
+
+def archive(path, rows, cutoffs=(), meta="message_meta"):
+    """A foreign history.db."""
+    with sqlite3.connect(path) as database:
+        database.execute(
+            "CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id, send_at,"
+            " role, content, sender DEFAULT '')"
+        )
+        database.execute(f"CREATE TABLE {meta} (session_id PRIMARY KEY, start_at INTEGER)")
+        database.executemany(f"INSERT INTO {meta} VALUES (?, ?)", cutoffs)
+        database.executemany(
+            "INSERT INTO messages (session_id, send_at, role, content, sender) VALUES (?,?,?,?,?)",
+            rows,
+        )
+    database.close()

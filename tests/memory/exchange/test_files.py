@@ -1,4 +1,3 @@
-import sqlite3
 from datetime import UTC
 from zoneinfo import ZoneInfo
 
@@ -13,24 +12,11 @@ from memory.exchange.pool_file import entries_in
 from memory.exchange.summary_file import cursor_in, summary_in
 from memory.exchange.times import NS, from_local, from_rfc3339, to_local, to_rfc3339
 from memory.facts import Pool, Scope, Tag
+from tests.memory.exchange.house import archive
 
 TAIPEI = ZoneInfo("Asia/Taipei")
 BERLIN = ZoneInfo("Europe/Berlin")
 AT_S = 1_700_000_000
-
-
-def archive(path, rows):
-    with sqlite3.connect(path) as database:
-        database.execute(
-            "CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id, send_at,"
-            " role, content, sender DEFAULT '')"
-        )
-        database.execute("CREATE TABLE message_meta (session_id PRIMARY KEY, start_at INTEGER)")
-        database.executemany(
-            "INSERT INTO messages (session_id, send_at, role, content, sender) VALUES (?,?,?,?,?)",
-            rows,
-        )
-    database.close()
 
 
 @given(st.integers(0, 4_000_000_000 * NS), st.sampled_from([UTC, TAIPEI, BERLIN]))
@@ -209,3 +195,13 @@ async def test_nothing_to_import_is_a_problem(tmp_path, name):
     found = await find(tmp_path / name, None, problems)
 
     assert (found.sessions, problems.count) == ((), 1)
+
+
+@pytest.mark.parametrize("meta", ["message_meta", "session_meta"])
+async def test_the_cutoff_of_a_compacted_session_is_found(tmp_path, meta):
+    rows = [("a", 1, "user", "x", ""), ("b", 1, "user", "x", "")]
+    archive(tmp_path / "history.db", rows, cutoffs=[("a", 7)], meta=meta)
+
+    found = await find(tmp_path / "history.db", None, Problems())
+
+    assert [(one.name, one.hot_from_ns) for one in found.sessions] == [("a", 7), ("b", None)]

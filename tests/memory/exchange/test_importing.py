@@ -13,6 +13,7 @@ from memory.facts import Pool
 from memory.stores import archive, sessions, summaries
 from memory.values import NewMessage, Role
 from tests.fakes import FakeClock
+from tests.memory.exchange.house import archive as archived
 from tests.memory.exchange.house import (
     bring_in,
     entries,
@@ -292,3 +293,21 @@ async def test_a_long_history_is_read_in_pieces(database, place):
     [done] = await bring_in(path, database)
 
     assert done.messages == 3_000
+
+
+@pytest.mark.parametrize(("covered_s", "start"), [(12, 3), (10, 2)])
+async def test_a_cutoff_is_taken_over_as_far_as_the_summary_reaches(
+    database, tmp_path, covered_s, start
+):
+    place = tmp_path / "old"
+    write_history(place / "cli-old/history.json", [record("d", 13 * NS)])
+    (place / "cli-old/summary.json").write_text('{"key_decisions": ["x"], "past_discussions": []}')
+    (place / "cli-old/.summary_cursor").write_text(f"1970-01-01 00:00:{covered_s}")
+    rows = [("cli-old", n * NS, "user", f"m{n}", "") for n in (10, 11, 12)]
+    archived(place / "history.db", rows, cutoffs=[("cli-old", 12 * NS)])
+
+    await bring_in(place, database, zone=ZoneInfo("UTC"))
+
+    assert await texts(database, "cli-old") == ["m10", "m11", "m12", "d"]
+    async with database.reading() as reader:
+        assert (await sessions.find(reader, "cli-old")).start_seq == start
