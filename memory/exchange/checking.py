@@ -138,9 +138,8 @@ async def check(
         await _checked(files, session or session_named(files.name), zone, problems, progress)
         for files in found.sessions
     ]
-    if reader:
-        for one in checked:
-            await _fit(reader, one, wordless, problems)
+    for one in checked:
+        await _fit(reader, one, wordless, problems)
     if problems.count:
         raise ImportRefused(problems)
     return _summed(found, checked)
@@ -189,14 +188,14 @@ async def _scanned(source: HistorySource, problems: Problems, progress: Progress
 
 
 async def _fit(
-    reader: Reader, checked: CheckedSession, wordless: tuple[str, ...], problems: Problems
+    reader: Reader | None, checked: CheckedSession, wordless: tuple[str, ...], problems: Problems
 ) -> None:
     """Note what does not fit the session as it is stored.
 
     Rows are numbered as they come, so a message from before others cannot be put in between.
     """
     session = checked.session
-    if checked.records and await imports.keeps_no_transcript(reader, session, prefixes=wordless):
+    if checked.records and await _keeps_none(reader, session, wordless):
         problems.add(
             checked.histories[0].source.path,
             None,
@@ -204,12 +203,18 @@ async def _fit(
             " choose another for it first, or import into another session with --session NAME",
         )
         return
-    newest_ns = await archive.newest_time(reader, session)
-    if newest_ns is None:
+    newest_ns = await archive.newest_time(reader, session) if reader else None
+    if reader is None or newest_ns is None:
         return
     for history in checked.histories:
         if not await imports.done(reader, session, history.digest):
             await _follows(reader, session, history, newest_ns, problems)
+
+
+async def _keeps_none(reader: Reader | None, session: SessionId, wordless: tuple[str, ...]) -> bool:
+    if reader is None:
+        return session.startswith(wordless)
+    return await imports.keeps_no_transcript(reader, session, prefixes=wordless)
 
 
 async def _follows(
