@@ -211,6 +211,27 @@ async def test_an_interrupted_import_goes_on_behind_its_last_batch(database, pla
     assert await texts(database, "cli-old") == [f"m{n}" for n in range(35)]
 
 
+async def test_an_interrupted_import_goes_on_also_where_times_in_the_file_go_back(
+    database, place, monkeypatch
+):
+    monkeypatch.setattr(importing, "BATCH_MESSAGES", 2)
+    times = [1, 1_000, 2, 3, 4]
+    write_history(place / "history.json", [record(str(at), at) for at in times])
+
+    class PowerCut(Exception):
+        pass
+
+    def cut(what, done, _total):
+        if what.startswith("importing") and done == 2:
+            raise PowerCut
+
+    with pytest.raises(PowerCut):
+        await bring_in(place, database, progress=cut)
+    await bring_in(place, database)
+
+    assert await texts(database, "cli-old") == [str(at) for at in times]
+
+
 async def test_what_was_deleted_may_be_imported_again(database, place):
     write_history(place / "history.json", [record("a", 1), record("b", 2)])
     await bring_in(place, database)

@@ -163,6 +163,25 @@ async def test_a_session_that_is_reset_meanwhile_is_not_moved(database):
         assert not await sessions.move_start(unit, known, seqs[3])
 
 
+async def test_a_summary_that_is_given_up_meanwhile_holds_the_cutoff_back(
+    database, compactor, monkeypatch
+):
+    seqs = await pairs(database, 12)
+    await cover(database, seqs[-1])
+    find = compactor._cut
+
+    async def found_and_edited(reader, session):
+        cut = await find(reader, session)
+        async with database.unit() as unit:
+            await summaries.rewind(unit, ALICE, seq=seqs[0])
+        return cut
+
+    monkeypatch.setattr(compactor, "_cut", found_and_edited)
+
+    assert await compactor.run(ALICE) is Compacted.UNSUMMARISED
+    assert await start(database) == 0
+
+
 async def test_the_running_count_is_what_the_export_takes(database, compactor):
     seqs = await pairs(database, 12)
     await say(database, [NewMessage(role=Role.USER, text="a", sent_at_ns=1, platform_id='"1')])
