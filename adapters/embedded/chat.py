@@ -8,7 +8,7 @@ prompt again.
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any
 
 from adapters.embedded.runtime import Runtime, open_runtime
@@ -17,6 +17,7 @@ from adapters.embedded.threads import settled
 from adapters.embedded.translate import Reply, to_payload
 from adapters.embedded.weights import Weights
 from adapters.gate import Gate
+from adapters.gated import completed, gated
 from memory.ports import ChatChunk, ChatRequest, Completion, ModelLimits, Priority
 
 _SLOT = {Priority.INTERACTIVE: 0, Priority.BACKGROUND: 1}
@@ -44,7 +45,7 @@ class EmbeddedChat:
         """What the table of models says; nothing is asked."""
         return self._limits
 
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatChunk, None]:
+    def stream(self, request: ChatRequest) -> AsyncGenerator[ChatChunk, None]:
         """The reply as it comes; with background priority it comes when it is whole.
 
         Closing it stops the model within one batch of the prompt or one token of the reply.
@@ -53,17 +54,7 @@ class EmbeddedChat:
             ModelRefused: the prompt does not fit, or its schema cannot be used.
             ModelAnswerInvalid: the model ended in the middle.
         """
-        if request.priority is Priority.BACKGROUND:
-            for chunk in await self._gate.background(lambda: self._collect(request)):
-                yield chunk
-            return
-        last = ChatChunk()
-        async with self._gate.interactive(), aclosing(self._chunks(request)) as chunks:
-            async for chunk in chunks:
-                last = chunk
-                if chunk.done is None:
-                    yield chunk
-        yield last  # the gate is free by now: the reader may call again at once
+        return gated(self._gate, self._chunks, request)
 
     async def complete(self, request: ChatRequest) -> Completion:
         """The whole reply; with background priority it gives way and starts again.
@@ -71,15 +62,7 @@ class EmbeddedChat:
         Raises:
             ModelError: as in `stream`.
         """
-        async with aclosing(self.stream(request)) as chunks:
-            async for chunk in chunks:
-                if chunk.done is not None:
-                    return chunk.done
-        raise AssertionError("a stream ends with done or an error")
-
-    async def _collect(self, request: ChatRequest) -> list[ChatChunk]:
-        async with aclosing(self._chunks(request)) as chunks:
-            return [chunk async for chunk in chunks]
+        return await completed(self.stream(request))
 
     async def _chunks(self, request: ChatRequest) -> AsyncGenerator[ChatChunk, None]:
         """One native call, its chunks carried from the thread into the loop."""

@@ -10,13 +10,14 @@ import ollama
 import structlog
 
 from adapters.gate import Gate
+from adapters.gated import completed, gated
 from adapters.ollama import translate
 from adapters.ollama.connection import open_client
 from adapters.ollama.deadline import deadline
 from adapters.ollama.faults import translated
 from adapters.ollama.options import OllamaOptions
 from memory.errors import ModelAnswerInvalid
-from memory.ports import ChatChunk, ChatRequest, Completion, ModelLimits, Priority
+from memory.ports import ChatChunk, ChatRequest, Completion, ModelLimits
 
 log = structlog.get_logger(__name__)
 
@@ -70,7 +71,7 @@ class OllamaChat:
             tools=about.tools,
         )
 
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[ChatChunk, None]:
+    def stream(self, request: ChatRequest) -> AsyncGenerator[ChatChunk, None]:
         """The reply as it comes; with background priority it comes when it is whole.
 
         Close the generator (`contextlib.aclosing`) when you leave early: that hangs up, and the
@@ -79,17 +80,7 @@ class OllamaChat:
         Raises:
             ModelError: it could not be reached, stayed silent, refused, or hung up in the middle.
         """
-        if request.priority is Priority.BACKGROUND:
-            for chunk in await self._gate.background(lambda: self._collect(request)):
-                yield chunk
-            return
-        last = ChatChunk()
-        async with self._gate.interactive(), aclosing(self._chunks(request)) as chunks:
-            async for chunk in chunks:
-                last = chunk
-                if chunk.done is None:
-                    yield chunk
-        yield last  # the gate is free by now: the reader may call again at once
+        return gated(self._gate, self._chunks, request)
 
     async def complete(self, request: ChatRequest) -> Completion:
         """The whole reply; with background priority it gives way and starts again.
@@ -97,15 +88,7 @@ class OllamaChat:
         Raises:
             ModelError: as in `stream`.
         """
-        async with aclosing(self.stream(request)) as chunks:
-            async for chunk in chunks:
-                if chunk.done is not None:
-                    return chunk.done
-        raise AssertionError("a stream ends with done or an error")
-
-    async def _collect(self, request: ChatRequest) -> list[ChatChunk]:
-        async with aclosing(self._chunks(request)) as chunks:
-            return [chunk async for chunk in chunks]
+        return await completed(self.stream(request))
 
     async def _chunks(self, request: ChatRequest) -> AsyncGenerator[ChatChunk, None]:
         about = await self._about()

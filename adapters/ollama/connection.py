@@ -12,7 +12,7 @@ import ollama
 from adapters.ollama.deadline import deadline
 from adapters.ollama.faults import NO_ADDRESS, translated
 from adapters.ollama.options import DEFAULT_URL, OllamaOptions
-from memory.errors import ModelError, ModelUnreachable
+from memory.errors import ModelUnreachable
 
 
 @asynccontextmanager
@@ -78,12 +78,3 @@ async def installed(
         InstalledModel(name=model.model or "", size_bytes=int(model.size or 0))
         for model in answer.models
     )
-
-
-async def reachable(url: str, *, timeout_s: float, token: str | None = None) -> bool:
-    """Whether an Ollama server answers there in time."""
-    try:
-        await installed(url, timeout_s=timeout_s, token=token)
-    except ModelError:
-        return False
-    return True

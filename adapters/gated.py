@@ -1,0 +1,53 @@
+"""A chat model's calls taken through its gate, the same for every model server.
+
+People's replies are passed on as they come; a pass's reply is gathered first, because the call may
+have to give way and start again.
+"""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from adapters.gate import Gate
+from memory.ports import ChatChunk, ChatRequest, Completion, Priority
+
+Chunks = Callable[[ChatRequest], AsyncGenerator[ChatChunk, None]]
+"""One call of the model, without any gate; the last chunk carries `done`."""
+
+
+async def gated(
+    gate: Gate, chunks: Chunks, request: ChatRequest
+) -> AsyncGenerator[ChatChunk, None]:
+    """The chunks of one call, run when the gate admits it.
+
+    Raises:
+        ModelError: as the call.
+    """
+    if request.priority is Priority.BACKGROUND:
+        for chunk in await gate.background(lambda: _gathered(chunks, request)):
+            yield chunk
+        return
+    last = ChatChunk()
+    async with gate.interactive(), aclosing(chunks(request)) as running:
+        async for chunk in running:
+            last = chunk
+            if chunk.done is None:
+                yield chunk
+    yield last  # the gate is free by now: the reader may call again at once
+
+
+async def _gathered(chunks: Chunks, request: ChatRequest) -> list[ChatChunk]:
+    async with aclosing(chunks(request)) as running:
+        return [chunk async for chunk in running]
+
+
+async def completed(stream: AsyncGenerator[ChatChunk, None]) -> Completion:
+    """The whole reply of a stream.
+
+    Raises:
+        ModelError: as the stream.
+    """
+    async with aclosing(stream) as running:
+        async for chunk in running:
+            if chunk.done is not None:
+                return chunk.done
+    raise AssertionError("a stream ends with done or an error")
