@@ -20,6 +20,7 @@ from bot.access import Access
 from bot.answers import Answers
 from bot.audit import Audit
 from bot.commands.admin import AdminCommands
+from bot.commands.errors import ErrorsCommand
 from bot.commands.history import HistoryCommand
 from bot.commands.registry import Commands
 from bot.commands.summary import SummaryCommand
@@ -30,11 +31,18 @@ from bot.data_verbs import Ground, data_verbs, wordless_prefixes
 from bot.datadir import DATABASE, owned
 from bot.delivery import Delivery, open_delivery
 from bot.doorkeeper import Doorkeeper
+from bot.error_verbs import error_verbs
 from bot.errors import UsageError
 from bot.intake import InboxIntake
 from bot.job_log import JobLog
 from bot.job_verbs import job_verbs
-from bot.jobs import all_jobs, follow_backlog, follow_wanted, forget_ids_job
+from bot.jobs import (
+    all_jobs,
+    follow_backlog,
+    follow_wanted,
+    forget_ids_job,
+    tool_upkeep,
+)
 from bot.logs import RecentTroubles
 from bot.model_choice import open_embedder
 from bot.platforms import AdapterOptions, access_settings, open_adapter, tokens_needed
@@ -53,6 +61,7 @@ from bot.sender import Sender
 from bot.service import Chore, Service
 from bot.status_board import StatusBoard
 from bot.supervisor import Standings, Supervisor
+from bot.toolshed import Toolshed, toolshed
 from bot.turns import Ask, TurnEngine
 from memory import search
 from memory.database import MEMORY_SCHEMA, Database, Schema, open_database
@@ -91,6 +100,7 @@ class App:
     database: Database
     engine: Engine
     turns: TurnEngine
+    tools: Toolshed
     router: Router
     delivery: Delivery
     doorkeeper: Doorkeeper
@@ -119,10 +129,10 @@ class App:
         admin = AdminCommands(engine=self.engine, record=audit.record)
         summary = SummaryCommand(self.engine.summaries, zone=self.zone)
         history = HistoryCommand(self.engine.search.lookup, clock=self.clock, zone=self.zone)
-        return Commands(
-            (*talk.table(), *summary.table(), *history.table(), *admin.table()),
-            place=self.doorkeeper.place,
-        )
+        errors = ErrorsCommand(self.tools.errors, zone=self.zone, record=audit.record)
+        own = (talk, summary, history, admin, errors)
+        table = [command for one in own for command in one.table()]
+        return Commands(table, place=self.doorkeeper.place)
 
     @cached_property
     def scheduler(self) -> Scheduler:
@@ -131,6 +141,7 @@ class App:
             (
                 *all_jobs(self.engine, zone=self.zone),
                 forget_ids_job(self.delivery, zone=self.zone),
+                tool_upkeep(self.tools.errors, self.tools.runs, zone=self.zone),
             ),
             job_log=JobLog(self.database),
             clock=self.clock,
@@ -159,29 +170,35 @@ async def open_app(
         StoreError: the database cannot be opened.
         ModelError: a model cannot be had.
     """
-    clock = clock or SystemClock()
-    limits = loaded.config.limits
+    clock, limits = clock or SystemClock(), loaded.config.limits
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         directory = stack.enter_context(owned(loaded.data_dir))
         database = await enter(open_database(directory / DATABASE, SCHEMAS))
         models = await enter(open_models())
         engine = await enter(_memory(loaded, database, models, directory, clock))
+        tools = _tools(loaded, engine, database, models, clock)
         delivery = await enter(open_delivery(database=database, clock=clock, settings=limits))
-        router = await enter(open_router(lane_jobs=limits.lane_jobs))
         yield App(
             directory=directory,
             database=database,
             engine=engine,
-            turns=TurnEngine(engine=engine, chat=models.chat, clock=clock),
-            router=router,
+            turns=TurnEngine(engine=engine, chat=models.chat, clock=clock, tooling=tools.tooling),
+            tools=tools,
             delivery=delivery,
+            router=await enter(open_router(lane_jobs=limits.lane_jobs)),
             doorkeeper=Doorkeeper(Access(access_settings(loaded.config)), delivery.moves),
             watch=watch or Watch(standings=Standings((), clock), troubles=RecentTroubles(clock)),
             models=models,
             clock=clock,
             zone=loaded.zone,
         )
+
+
+def _tools(
+    loaded: Loaded, engine: Engine, database: Database, models: Models, clock: Clock
+) -> Toolshed:
+    return toolshed(engine=engine, database=database, models=models, clock=clock, zone=loaded.zone)
 
 
 def _memory(
@@ -295,6 +312,7 @@ def _verbs(app: App, loaded: Loaded) -> Mapping[str, Verb]:
         "status": lambda _: _as_json(app.board),
         **job_verbs(app.scheduler, app.clock),
         **data_verbs(ground),
+        **error_verbs(app.tools.errors),
     }
 
 

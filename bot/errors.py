@@ -12,6 +12,7 @@ KithError
 ├── LaneFull                a session has more waiting than it may
 ├── TurnStopped             a person stopped the answer while it was being written
 ├── JobBusy                 the job is running already
+├── ToolFailed              a tool could not do it; the text is for the model
 ├── AdapterError            a platform adapter cannot go on
 │   ├── LoginRefused        the platform does not accept the token or the rights (final)
 │   ├── PollingConflict     another process reads the same bot's updates
@@ -89,6 +90,10 @@ class TurnStopped(KithError):
 
 class JobBusy(KithError):
     """The job is running already; it never overlaps itself."""
+
+
+class ToolFailed(KithError):
+    """A tool could not do what the model asked; the text tells the model why."""
 
 
 class AdapterError(KithError):

@@ -11,7 +11,9 @@ from bot.cron import parse_cron
 from bot.delivery import Delivery
 from bot.scheduler import Job, Missed, Report
 from memory.engine import Engine
+from memory.error_recall import ErrorMemory
 from memory.errors import KithError
+from memory.run_log import RunLog
 from memory.search import Backlog
 from memory.summary_run import Ended, SummaryRun
 from memory.values import SessionId
@@ -21,12 +23,13 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 SUMMARISE, SWEEP, COMPACT = "summarise", "sweep", "compact"
-FORGET_IDS = "forget-ids"
+FORGET_IDS, TOOLS = "forget-ids", "tools"
 SCHEDULE = {
     SUMMARISE: "*/15 * * * *",
     SWEEP: "*/30 * * * *",
     COMPACT: "7,22,37,52 * * * *",
     FORGET_IDS: "23 4 * * *",
+    TOOLS: "12 * * * *",
 }
 """When each job is due (seed 1). Histories are compacted when summarising is done."""
 PARALLEL = 4
@@ -87,6 +90,17 @@ def forget_ids_job(delivery: Delivery, *, zone: tzinfo | None) -> Job:
         return "old ids removed"
 
     return Job(name=FORGET_IDS, cron=parse_cron(SCHEDULE[FORGET_IDS], zone), work=forget)
+
+
+def tool_upkeep(errors: ErrorMemory, runs: RunLog, *, zone: tzinfo | None) -> Job:
+    """The job that ends what has expired of the tools' memories, and embeds what waits for it."""
+
+    async def work(_report: Report) -> str:
+        expired, old = await errors.sweep(), await runs.sweep()
+        embedded = await errors.catch_up()
+        return f"{expired} error records expired, {old} tool runs, {embedded} records embedded"
+
+    return Job(name=TOOLS, cron=parse_cron(SCHEDULE[TOOLS], zone), work=work, missed=Missed.ONCE)
 
 
 async def summarise_due(summaries: Summaries, report: Report, *, parallel: int = PARALLEL) -> str:

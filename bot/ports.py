@@ -334,6 +334,10 @@ class Draft(Protocol):
         """Append a piece of the reply, already clean."""
         ...
 
+    async def status(self, text: str) -> None:
+        """Tell what goes on meanwhile (a tool runs); no part of the reply."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:

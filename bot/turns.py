@@ -5,18 +5,18 @@ Whatever goes wrong is said in the chat, and never stored as an answer.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
 from bot.errors import TurnStopped
-from bot.ports import Draft, Reply
-from bot.replies import cleaner_for
+from bot.ports import ChatKind, Draft, Reply
+from bot.talking import NO_TOOLING, Talked, Talker, Tooling
+from bot.tools.interface import Scene
 from bot.words import Language, Word, language_of, say
 from memory.database import Unit
-from memory.engine import Composed, Engine
+from memory.engine import Engine
 from memory.errors import (
     KithError,
     ModelError,
@@ -27,7 +27,7 @@ from memory.errors import (
     SessionMoved,
     StoreError,
 )
-from memory.ports import ChatModel, ChatRequest, Clock, Completion
+from memory.ports import ChatModel, Clock
 from memory.values import Mode, NewMessage, Role, SessionId, Turn
 
 log = structlog.get_logger()
@@ -62,6 +62,9 @@ class Silent:
     async def show(self, text: str) -> None:
         """Show nothing."""
 
+    async def status(self, text: str) -> None:
+        """Show nothing."""
+
 
 SILENT = Silent()
 
@@ -69,10 +72,12 @@ SILENT = Silent()
 class TurnEngine:
     """Answers messages, one turn at a time in each session (the lanes see to that)."""
 
-    def __init__(self, *, engine: Engine, chat: ChatModel, clock: Clock) -> None:
+    def __init__(
+        self, *, engine: Engine, chat: ChatModel, clock: Clock, tooling: Tooling = NO_TOOLING
+    ) -> None:
         self._engine = engine
-        self._chat = chat
         self._clock = clock
+        self._talker = Talker(engine=engine, chat=chat, clock=clock, tooling=tooling)
         self._running: dict[SessionId, asyncio.Timeout] = {}
 
     def stop(self, session: SessionId) -> bool:
@@ -114,8 +119,9 @@ class TurnEngine:
         return reply
 
     async def _turn(self, ask: Ask, draft: Draft, settle: Settle) -> Reply:
-        composed = await self._engine.compose(ask.session, ask.entry, mode=ask.mode)
-        text = await self._stoppable(ask.session, self._generate(composed, draft))
+        talking = self._talker.answer(_scene(ask), ask.entry, draft)
+        talked = await self._stoppable(ask.session, talking)
+        text, composed = talked.text, talked.composed
         if not text:
             return await self._fail(say(Word.NO_ANSWER, _language(ask)), settle)
         reply = Reply(text=text, kept=True)
@@ -132,11 +138,12 @@ class TurnEngine:
         )
         async with self._engine.unit() as unit:
             mark = await self._engine.observe(unit, turn)
+            await self._talker.keep(unit, ask.session, talked)
             await settle(unit, reply)
         self._engine.settled(turn, mark)
         return reply
 
-    async def _stoppable(self, session: SessionId, work: Coroutine[Any, Any, str]) -> str:
+    async def _stoppable(self, session: SessionId, work: Coroutine[Any, Any, Talked]) -> Talked:
         try:
             async with asyncio.timeout(None) as scope:
                 self._running[session] = scope
@@ -148,33 +155,15 @@ class TurnEngine:
         finally:
             del self._running[session]
 
-    async def _generate(self, composed: Composed, draft: Draft) -> str:
-        """The model's reply, shown as it comes, cleaned on the way."""
-        limits = await self._chat.limits()
-        request = ChatRequest(messages=composed.prompt.messages, max_tokens=limits.reply_tokens)
-        cleaner, shown, done = cleaner_for(request), "", None
-        async with aclosing(self._chat.stream(request)) as chunks:
-            async for chunk in chunks:
-                if piece := cleaner.feed(chunk.text):
-                    shown += piece
-                    await draft.show(piece)
-                done = chunk.done or done
-        if rest := cleaner.finish():
-            shown += rest
-            await draft.show(rest)
-        self._learn(composed, done)
-        return shown.strip()
 
-    def _learn(self, composed: Composed, done: Completion | None) -> None:
-        reported = done.prompt_tokens if done else None
-        self._engine.learn_tokens(composed.prompt, reported)
-        log.info(
-            "model.answered",
-            prompt_tokens=reported,
-            estimated_tokens=composed.prompt.tokens,
-            cached_tokens=done.cached_tokens if done else None,
-            reply_tokens=done.reply_tokens if done else None,
-        )
+def _scene(ask: Ask) -> Scene:
+    return Scene(
+        session=ask.session,
+        mode=ask.mode,
+        kind=ChatKind.GROUP if ask.group else ChatKind.DIRECT,
+        speaker=ask.entry.speaker,
+        language=_language(ask),
+    )
 
 
 def _language(ask: Ask) -> Language:

@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
 from typing import TypeVar
@@ -19,7 +19,7 @@ from memory.errors import SessionMoved
 from memory.modes.assembly import all_modes
 from memory.passes.compaction import Compacted, Compactor
 from memory.pool_desk import PoolDesk
-from memory.ports import Clock, Models
+from memory.ports import Clock, ModelLimits, Models
 from memory.prompt import Parts, Prompt, assemble
 from memory.resetting import ResetReport, SessionFacts
 from memory.rolling import RollingSummary
@@ -111,16 +111,23 @@ class Engine:
         return self._modes.mode_of(session, default)
 
     async def compose(
-        self, session: SessionId, entry: NewMessage, *, mode: Mode = Mode.FULL
+        self,
+        session: SessionId,
+        entry: NewMessage,
+        *,
+        mode: Mode = Mode.FULL,
+        reserved_tokens: int = 0,
     ) -> Composed:
         """The prompt that answers `entry`; `mode` is the configuration's. Reads only.
+
+        `reserved_tokens` of the context are left to the caller, for its tools.
 
         Raises:
             PromptTooLong: the message does not fit the model by itself.
             BackdropUnreadable: `SOUL.md` or `MEMORY.md` cannot be used.
             ModelError: the chat model cannot be asked for its limits.
         """
-        limits = await self._models.chat.limits()
+        limits = _less(await self._models.chat.limits(), reserved_tokens)
         system = await self._backdrop.system()
         async with self._database.reading() as reader:
             known = await sessions.find(reader, session) or sessions.unknown(session)
@@ -145,6 +152,10 @@ class Engine:
     def last_shown(self, session: SessionId) -> Shown:
         """What of memory the session's last prompt showed."""
         return self._shown.get(session, NOTHING_SHOWN)
+
+    def count_tokens(self, text: str) -> int:
+        """About how many tokens the chat model makes of a text."""
+        return self._meter.count(text)
 
     def learn_tokens(self, prompt: Prompt, reported_tokens: int | None) -> None:
         """Correct the token estimate by what the model counted for a prompt."""
@@ -224,6 +235,15 @@ class Engine:
     async def sweep_temporary(self, *, idle_s: float) -> int:
         """Remove `temp-` sessions that have been idle for so long; how many."""
         return await self.clearing.sweep_temporary(idle_s=idle_s)
+
+
+def _less(limits: ModelLimits, tokens: int) -> ModelLimits:
+    """The limits of a model of whose context a part is taken."""
+    return replace(
+        limits,
+        context_tokens=limits.context_tokens - tokens,
+        prompt_tokens=limits.prompt_tokens - tokens,
+    )
 
 
 _Value = TypeVar("_Value")

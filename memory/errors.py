@@ -9,6 +9,7 @@
     ├── SessionMoved                the session was reset while the work was under way
     ├── PromptTooLong               the input alone does not fit the model's context
     ├── EntryInvalid                a pool entry that a person wrote says nothing
+    ├── NoSuchRecord                an id names no record, or more than one
     ├── BackdropUnreadable          SOUL.md or MEMORY.md cannot be used as it stands
     └── ModelError                  the model did not give a usable answer
         ├── ModelUnreachable        no server there, or it hung up
@@ -60,6 +61,10 @@ class PromptTooLong(KithError):
 
 class EntryInvalid(KithError):
     """A pool entry that a person wrote says nothing."""
+
+
+class NoSuchRecord(KithError):
+    """An id names no record, or more than one."""
 
 
 class BackdropUnreadable(KithError):

@@ -19,6 +19,9 @@ class _Unwatched:
     async def show(self, text: str) -> None:
         """Show nothing: the answer is printed when it is whole."""
 
+    async def status(self, text: str) -> None:
+        """Show nothing: one line in is one line out."""
+
 
 async def converse(talk: Talk, *, lines: AsyncIterator[str], output: TextIO) -> bool:
     """Answer every line; whether all of them were answered by the model or a command."""

@@ -27,6 +27,10 @@ class _Shown:
         self.anything = True
         self._console.out(text, end="", highlight=False)
 
+    async def status(self, text: str) -> None:
+        """Print a dim line of its own."""
+        self._console.print(f"({text})", style="dim", markup=False, highlight=False)
+
 
 async def converse(talk: Talk, *, console: Console, name: str) -> None:
     """Talk until the person leaves (Ctrl-D, `/exit`); Ctrl-C stops the answer being written."""

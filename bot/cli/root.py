@@ -7,6 +7,7 @@ import typer
 from bot.cli.chat import chat
 from bot.cli.database import database
 from bot.cli.doctor import doctor
+from bot.cli.errors import errors
 from bot.cli.exchange import export_, import_
 from bot.cli.jobs import jobs
 from bot.cli.memory import memory
@@ -40,6 +41,7 @@ app.command()(version)
 app.command("import")(import_)
 app.command("export")(export_)
 app.add_typer(model, name="model")
+app.add_typer(errors, name="errors")
 app.add_typer(jobs, name="jobs")
 app.add_typer(memory, name="memory")
 app.add_typer(database, name="db")

@@ -5,17 +5,29 @@ from contextlib import AsyncExitStack
 import pytest
 
 from adapters.gate import Gate
-from bot.jobs import COMPACT, PARALLEL, SUMMARISE, SWEEP, all_jobs, follow_wanted, summarise_due
+from bot.jobs import (
+    COMPACT,
+    PARALLEL,
+    SUMMARISE,
+    SWEEP,
+    all_jobs,
+    follow_wanted,
+    summarise_due,
+    tool_upkeep,
+)
 from bot.scheduler import unwatched
 from memory.database import open_database
 from memory.engine import open_engine
+from memory.error_recall import ErrorMemory
+from memory.error_record import NewErrorRecord, Outcome
 from memory.errors import ModelUnreachable, StoreError
 from memory.ports import ChatRequest, Models, Priority
+from memory.run_log import RunLog
 from memory.settings import MemorySettings
 from memory.summary import Current, Summary, to_json
 from memory.summary_run import Ended, SummaryRun
 from memory.values import NewMessage, Role, SessionId, Turn
-from tests.fakes import FakeChatModel, FakeClock
+from tests.fakes import FakeChatModel, FakeClock, FakeEmbedder
 
 SESSIONS = 200
 NOTES = to_json(Summary(current_discussion=Current(topic="x")))
@@ -255,3 +267,21 @@ async def test_a_small_pass_over_chinese_stores_taiwan_traditional(stack, tmp_pa
 
     view = await engine.summaries.view(SessionId("cli-1"))
     assert view.summary.key_decisions == ("Do: 用軟體備份資料庫",)
+
+
+async def test_the_tools_job_ends_what_expired_and_embeds_what_waits(tmp_path):
+    clock, embedder = FakeClock(), FakeEmbedder()
+    async with open_database(tmp_path / "kith.db") as database:
+        note = NewErrorRecord(
+            tool="now", keywords=(), symptom="no zone", action="name one", outcome=Outcome.RESOLVED
+        )
+        before = ErrorMemory(database=database, embedder=None, clock=clock)
+        await before.write(note)
+        clock.advance(91 * 86_400)
+        await before.write(note)
+        errors = ErrorMemory(database=database, embedder=embedder, clock=clock)
+        job = tool_upkeep(errors, RunLog(database=database, clock=clock), zone=None)
+
+        told = await job.work(lambda done, total: None)
+
+    assert told == "1 error records expired, 0 tool runs, 1 records embedded"

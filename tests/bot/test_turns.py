@@ -167,8 +167,9 @@ async def test_a_stopped_turn_is_over_at_once_and_not_kept(house):
     house.chat.add("never seen")
     async with asyncio.TaskGroup() as tasks:
         turn = tasks.create_task(house.say("hi"))
-        while not house.turns.stop(HERE):
+        while not house.chat.running:
             await asyncio.sleep(0.001)
+        assert house.turns.stop(HERE)
 
     assert turn.result().text == "Stopped."
     assert house.chat.closed_early == 1

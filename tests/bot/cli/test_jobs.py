@@ -51,6 +51,7 @@ def test_before_the_first_run_the_jobs_are_listed_and_nothing_is_made(directory)
         ("sweep", None),
         ("compact", None),
         ("forget-ids", None),
+        ("tools", None),
     ]
     assert list(directory.iterdir()) == []
 

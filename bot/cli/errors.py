@@ -1,0 +1,139 @@
+"""`kith errors`: what went wrong with tools and what helped; shared by all conversations."""
+
+import asyncio
+import json
+from datetime import tzinfo
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from bot.app import SCHEMAS, SystemClock
+from bot.cli.boundary import out, run
+from bot.cli.options import ConfigFile, DataDir, Json, loaded
+from bot.config import Loaded
+from bot.control import ask_service
+from bot.datadir import DATABASE, owned
+from bot.error_verbs import REMOVE
+from bot.errors import ServiceNotRunning, UsageError
+from bot.summary_words import local_time
+from memory.database import open_database, open_reader
+from memory.error_recall import ErrorMemory, newest_in, read_from
+from memory.error_record import ErrorRecord
+
+errors = typer.Typer(help="What went wrong with tools, and what helped.", no_args_is_help=True)
+
+Id = Annotated[str, typer.Argument(help="Id from 'kith errors list', or the beginning of one.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, max=200, help="Most records.")]
+_SHORT = 12
+
+
+@errors.command("list")
+def list_(
+    *,
+    limit: Limit = 50,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    config: ConfigFile = None,
+) -> None:
+    """List the records, newest first."""
+
+    async def work() -> tuple[list[ErrorRecord], tzinfo | None]:
+        settings = loaded(config, data_dir)
+        path = await _database(settings)
+        async with open_reader(path) as reader:
+            found = await newest_in(reader, now_ns=SystemClock().now_ns(), limit=limit)
+        return found, settings.zone
+
+    found, zone = run(work)
+    if as_json:
+        out.print_json(json.dumps([_object(one) for one in found]), ensure_ascii=False)
+        return
+    table = Table("id", "written", "tool", "outcome", "symptom", box=None)
+    for one in found:
+        written = local_time(one.written_at_ns, zone)
+        table.add_row(one.id[:_SHORT], written, one.tool, one.outcome.value, one.symptom)
+    out.print(table, markup=False, highlight=False)
+
+
+@errors.command()
+def show(
+    id_: Id, *, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None
+) -> None:
+    """Show one record in full."""
+
+    async def work() -> tuple[ErrorRecord, tzinfo | None]:
+        settings = loaded(config, data_dir)
+        path = await _database(settings)
+        async with open_reader(path) as reader:
+            return await read_from(reader, id_, now_ns=SystemClock().now_ns()), settings.zone
+
+    one, zone = run(work)
+    if as_json:
+        out.print_json(json.dumps(_object(one)), ensure_ascii=False)
+        return
+    told = {
+        "id": one.id,
+        "tool": one.tool,
+        "written": local_time(one.written_at_ns, zone),
+        "expires": local_time(one.expires_at_ns, zone),
+        "keywords": ", ".join(one.keywords),
+        "symptom": one.symptom,
+        "cause": one.cause or "unknown",
+        "action": one.action,
+        "outcome": one.outcome.value,
+    }
+    for key, value in told.items():
+        out.print(f"{key}: {value}", markup=False, highlight=False, soft_wrap=True)
+
+
+@errors.command()
+def remove(
+    id_: Id, *, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None
+) -> None:
+    """Delete one record, in the running service if there is one."""
+
+    async def work() -> str:
+        settings = loaded(config, data_dir)
+        try:
+            return str((await ask_service(settings.data_dir, REMOVE, id=id_))["id"])
+        except ServiceNotRunning:
+            return await _remove_here(settings, id_)
+
+    removed = run(work)
+    if as_json:
+        out.print_json(json.dumps({"removed": removed}))
+    else:
+        out.print(f"removed {removed}", markup=False, highlight=False, soft_wrap=True)
+
+
+async def _database(settings: Loaded) -> Path:
+    path = settings.data_dir / DATABASE
+    if not await asyncio.to_thread(path.exists):
+        raise UsageError(f"nothing is remembered in {settings.data_dir} yet")
+    return path
+
+
+async def _remove_here(settings: Loaded, id_: str) -> str:
+    """Delete it in the file that no service owns."""
+    path = await _database(settings)
+    with owned(settings.data_dir):
+        async with open_database(path, SCHEMAS) as database:
+            memory = ErrorMemory(database=database, embedder=None, clock=SystemClock())
+            return (await memory.remove(id_)).id
+
+
+def _object(one: ErrorRecord) -> dict[str, object]:
+    return {
+        "id": one.id,
+        "tool_name": one.tool,
+        "error_class": one.error_class.value,
+        "keywords": list(one.keywords),
+        "symptom": one.symptom,
+        "cause": one.cause,
+        "action": one.action,
+        "outcome": one.outcome.value,
+        "written_at_ns": one.written_at_ns,
+        "expires_at_ns": one.expires_at_ns,
+    }

@@ -1,0 +1,23 @@
+"""What is told to a model whose tool failed: earlier records of such failures."""
+
+import structlog
+
+from bot.tools.errors import hints_told
+from bot.tools.running import Advise
+from memory.error_recall import ErrorMemory
+from memory.errors import StoreError
+
+log = structlog.get_logger()
+
+
+def advice_from(memory: ErrorMemory) -> Advise:
+    """The advice that the error memory gives; none when it cannot be read."""
+
+    async def advise(tool: str, said: str) -> str:
+        try:
+            return hints_told(await memory.hints(tool, said))
+        except StoreError as error:
+            log.warning("errors.not_read", error=type(error).__name__)
+            return ""
+
+    return advise

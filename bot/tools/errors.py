@@ -1,0 +1,172 @@
+"""The tools `write_error` and `error_history`: what went wrong with tools, and what helped.
+
+Records are shared by all sessions, so a record that repeats what people said is refused.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from bot.errors import ToolFailed
+from bot.tools.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
+from bot.tools.saying import names_in, repeats
+from bot.words import Language
+from memory.error_recall import ErrorMemory
+from memory.error_record import ErrorRecord, NewErrorRecord, Outcome
+
+WRITE_ERROR, ERROR_HISTORY = NAMES = ("write_error", "error_history")
+_NS = 1_000_000_000
+_SHORT_ID = 12
+_HINTS_HEAD = "Related earlier errors (apply what resolved them, avoid what failed):"
+
+
+class Mode(StrEnum):
+    """What `error_history` does."""
+
+    SEARCH = "search"
+    READ = "read"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteArguments:
+    """A record as the model writes it."""
+
+    tool_name: Annotated[str, Field(description="The tool that failed.", min_length=1)]
+    keywords: Annotated[
+        list[str], Field(description="2 to 6 short search words about the error.", min_length=1)
+    ]
+    symptom: Annotated[str, Field(description="The error text, in one sentence.", min_length=1)]
+    action: Annotated[str, Field(description="What was done about it.", min_length=1)]
+    outcome: Annotated[Outcome, Field(description="What came of the action.")]
+    cause: Annotated[str | None, Field(description="Why it failed, if known.")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryArguments:
+    """A look into the records."""
+
+    mode: Annotated[Mode, Field(description="search by words, or read one by its id")] = Mode.SEARCH
+    keyword: Annotated[str | None, Field(description="For search: words of the error.")] = None
+    tool_name: Annotated[str | None, Field(description="For search: only this tool.")] = None
+    id: Annotated[str | None, Field(description="For read: the id, as search shows it.")] = None
+    limit: Annotated[int, Field(description="For search: most records.", ge=1, le=16)] = 4
+
+
+def error_tools(memory: ErrorMemory, known: Sequence[str]) -> tuple[AnyTool, ...]:
+    """Both tools. `known` are the names of the other tools: records are about those."""
+    return _write_error(memory, frozenset((*known, *NAMES))), _error_history(memory)
+
+
+def _write_error(memory: ErrorMemory, names: frozenset[str]) -> AnyTool:
+    async def write(scene: Scene, arguments: WriteArguments) -> str:
+        _check(scene, arguments, names)
+        record = await memory.write(
+            NewErrorRecord(
+                tool=arguments.tool_name,
+                keywords=tuple(arguments.keywords),
+                symptom=arguments.symptom,
+                cause=arguments.cause,
+                action=arguments.action,
+                outcome=arguments.outcome,
+            )
+        )
+        return f"kept as {record.id[:_SHORT_ID]}"
+
+    return Tool(
+        name=WRITE_ERROR,
+        description=(
+            "Keep for later how a failed tool call was solved, or what did not help."
+            " Only about the tool: nothing that anybody said."
+        ),
+        arguments=WriteArguments,
+        run=write,
+        labels={Language.ENGLISH: "noting what went wrong", Language.CHINESE: "記下這次的錯誤"},
+        modes=TRANSCRIPT_MODES,
+    )
+
+
+def _error_history(memory: ErrorMemory) -> AnyTool:
+    async def look(_scene: Scene, arguments: HistoryArguments) -> str:
+        if arguments.mode is Mode.READ or (arguments.id and not arguments.keyword):
+            if not arguments.id:
+                raise ToolFailed("required parameter 'id' is missing: mode read needs it")
+            return told([await memory.read(arguments.id)])
+        if not (arguments.keyword or "").strip():
+            raise ToolFailed("required parameter 'keyword' is missing: mode search needs it")
+        found = await memory.search(
+            arguments.keyword or "", tool=arguments.tool_name, limit=arguments.limit
+        )
+        return told(found)
+
+    return Tool(
+        name=ERROR_HISTORY,
+        description="Earlier tool errors and what helped: search by words, or read one.",
+        arguments=HistoryArguments,
+        run=look,
+        labels={
+            Language.ENGLISH: "looking through earlier errors",
+            Language.CHINESE: "查看之前的錯誤紀錄",
+        },
+        parallel=True,
+    )
+
+
+def _check(scene: Scene, arguments: WriteArguments, names: frozenset[str]) -> None:
+    """Refuse a record that would carry what people said into other sessions."""
+    if arguments.tool_name not in names and arguments.tool_name not in scene.tried:
+        raise ToolFailed("invalid parameter 'tool_name': there is no such tool")
+    told = (*arguments.keywords, arguments.symptom, arguments.cause or "", arguments.action)
+    # The name of a tool that was invented is the model's own text as well.
+    text = "\n".join([arguments.tool_name.replace("_", " "), *told])
+    people = names_in(scene.said)
+    if scene.speaker is not None:
+        people |= {scene.speaker.name, scene.speaker.person.partition(":")[2]}
+    if repeats(text, scene.said, people):
+        raise ToolFailed(
+            "not kept: it repeats what somebody said, or holds a name, an id or an address; describe"
+            " only the tool, its error and what helped, in general words"
+        )
+
+
+def told(records: Sequence[ErrorRecord]) -> str:
+    """Records as JSON; none is the empty list."""
+    return json.dumps([_plain(record) for record in records], ensure_ascii=False)
+
+
+def _plain(record: ErrorRecord) -> dict[str, object]:
+    shown: dict[str, object] = {
+        "id": record.id[:_SHORT_ID],
+        "time": time_told(record.written_at_ns),
+        "tool_name": record.tool,
+        "symptom": record.symptom,
+        "cause": record.cause,
+        "action": record.action,
+        "outcome": record.outcome.value,
+        "keywords": list(record.keywords),
+    }
+    return {key: value for key, value in shown.items() if value is not None}
+
+
+def time_told(time_ns: int) -> str:
+    """RFC 3339, UTC, to the second."""
+    moment = datetime.fromtimestamp(0, tz=UTC) + timedelta(seconds=time_ns // _NS)
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def hints_told(records: Sequence[ErrorRecord]) -> str:
+    """What is put behind a failed tool's error; empty without records."""
+    if not records:
+        return ""
+    lines = [_hint(record) for record in records]
+    return "\n\n" + "\n".join([_HINTS_HEAD, *lines])
+
+
+def _hint(record: ErrorRecord) -> str:
+    verb = "apply" if record.outcome is Outcome.RESOLVED else "avoid"
+    cause = f" (cause: {record.cause})" if record.cause else ""
+    return f"- {verb}: {record.action} - {record.outcome.value}: {record.symptom}{cause}"

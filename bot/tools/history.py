@@ -1,0 +1,184 @@
+"""The tool `chat_history`: the model looks things up in the past of its own conversation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from bot.errors import ToolFailed
+from bot.ports import ChatKind
+from bot.tools.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
+from bot.words import Language
+from memory.history import Asked, History, Stretch
+from memory.ports import Clock
+from memory.run_log import RunLog
+from memory.text import clip, one_line
+from memory.tool_run import ToolRun
+from memory.values import Message, Seq
+
+CHAT_HISTORY = "chat_history"
+MOST = 32
+LISTED = 10
+NONE_FOUND = "No earlier message of this conversation matches."
+NONE_YET = "No tool has finished in this conversation lately."
+
+_NS = 1_000_000_000
+_DAY_NS = 86_400 * _NS
+_FOUND_CHARS = 700
+_AROUND_CHARS = 240
+_SUMMARY_CHARS = 160
+
+
+class Mode(StrEnum):
+    """What is looked up."""
+
+    SEARCH = "search"
+    LIST = "list"
+    READ = "read"
+
+
+class Match(StrEnum):
+    """How a search compares."""
+
+    SEMANTIC = "semantic"
+    KEYWORD = "keyword"
+
+
+class TimeRange(StrEnum):
+    """How far back."""
+
+    DAY = "1d"
+    WEEK = "7d"
+    MONTH = "1m"
+    YEAR = "1y"
+    ALL = "all"
+
+
+_DAYS = {TimeRange.DAY: 1, TimeRange.WEEK: 7, TimeRange.MONTH: 30, TimeRange.YEAR: 365}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryArguments:
+    """A look into the past."""
+
+    mode: Annotated[
+        Mode | None,
+        Field(description="search messages; list finished tool runs; read one of those by id"),
+    ] = None
+    keyword: Annotated[
+        str | None, Field(description="For search, required: what to look for, in a few words.")
+    ] = None
+    match: Annotated[
+        Match, Field(description="semantic: by meaning; keyword: every word must be there")
+    ] = Match.SEMANTIC
+    time_range: Annotated[TimeRange, Field(description="How far back to look.")] = TimeRange.ALL
+    limit: Annotated[int, Field(description="Most finds, at most 32.", ge=1)] = 8
+    id: Annotated[int | None, Field(description="For read: the run, as list shows it.")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """Where the tool looks."""
+
+    history: History
+    runs: RunLog
+    clock: Clock
+    zone: tzinfo | None
+
+
+def history_tool(past: Past) -> AnyTool:
+    """The tool. It reads its own session only, whatever the model says."""
+
+    async def run(scene: Scene, arguments: HistoryArguments) -> str:
+        match _mode(arguments):
+            case Mode.SEARCH:
+                return await _search(past, scene, arguments)
+            case Mode.READ:
+                return await _read(past, scene, arguments)
+        return _listed(await past.runs.latest(scene.session, limit=LISTED), past.zone)
+
+    return Tool(
+        name=CHAT_HISTORY,
+        description=(
+            "Look up earlier messages of this conversation that are not shown above: for exact"
+            " words, dates or details from before. Also lists finished tool runs."
+        ),
+        arguments=HistoryArguments,
+        run=run,
+        labels={
+            Language.ENGLISH: "looking through our earlier messages",
+            Language.CHINESE: "翻找之前的對話",
+        },
+        modes=TRANSCRIPT_MODES,
+        parallel=True,
+    )
+
+
+def _mode(arguments: HistoryArguments) -> Mode:
+    """What is meant where no mode is given (seed 1): an id reads, a keyword searches."""
+    if arguments.mode is not None:
+        return arguments.mode
+    if arguments.id is not None:
+        return Mode.READ
+    return Mode.SEARCH if (arguments.keyword or "").strip() else Mode.LIST
+
+
+async def _search(past: Past, scene: Scene, arguments: HistoryArguments) -> str:
+    keyword = (arguments.keyword or "").strip()
+    if not keyword:
+        raise ToolFailed("required parameter 'keyword' is missing: mode search needs it")
+    now_ns = past.clock.now_ns()
+    days = _DAYS.get(arguments.time_range)
+    asked = Asked(
+        session=scene.session,
+        text=keyword,
+        now_ns=now_ns,
+        by_words=arguments.match is Match.KEYWORD,
+        since_ns=None if days is None else now_ns - days * _DAY_NS,
+        limit=min(arguments.limit, MOST),
+        shown_from=scene.shown_from,
+    )
+    found = await past.history.search(asked)
+    named = scene.kind is ChatKind.GROUP
+    return "\n\n".join(_told(one, past.zone, named=named) for one in found) or NONE_FOUND
+
+
+def _told(stretch: Stretch, zone: tzinfo | None, *, named: bool) -> str:
+    return "\n".join(
+        _line(message, stretch.found, zone, named=named) for message in stretch.messages
+    )
+
+
+def _line(message: Message, found: frozenset[Seq], zone: tzinfo | None, *, named: bool) -> str:
+    """`[RFC3339 time · role] text` (seed 1); among several people the text begins with a name."""
+    text = clip(one_line(message.text), _FOUND_CHARS if message.seq in found else _AROUND_CHARS)
+    if named and message.speaker is not None:
+        text = f"{one_line(message.speaker.name)}: {text}"
+    return f"[{_time(message.sent_at_ns, zone)} · {message.role}] {text}"
+
+
+def _time(time_ns: int, zone: tzinfo | None) -> str:
+    moment = datetime.fromtimestamp(0, tz=UTC) + timedelta(seconds=time_ns // _NS)
+    return moment.astimezone(zone).isoformat(timespec="seconds")
+
+
+async def _read(past: Past, scene: Scene, arguments: HistoryArguments) -> str:
+    if arguments.id is None:
+        raise ToolFailed("required parameter 'id' is missing: mode read needs it")
+    run = await past.runs.find(scene.session, arguments.id)
+    if run is None:
+        raise ToolFailed(f"there is no finished run {arguments.id} in this conversation")
+    return "\n".join([_head(run, past.zone), f"arguments: {run.arguments}", run.result])
+
+
+def _listed(runs: Sequence[ToolRun], zone: tzinfo | None) -> str:
+    lines = [f"{_head(run, zone)}: {clip(one_line(run.arguments), _SUMMARY_CHARS)}" for run in runs]
+    return "\n".join(lines) or NONE_YET
+
+
+def _head(run: ToolRun, zone: tzinfo | None) -> str:
+    outcome = "failed" if run.failed else "done"
+    return f"id {run.number} · {_time(run.ran_at_ns, zone)} · {run.tool} · {outcome}"

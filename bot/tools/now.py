@@ -1,0 +1,51 @@
+"""The tool `now`: date, time and weekday, here or in another time zone."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import Field
+
+from bot.errors import ToolFailed
+from bot.tools.interface import AnyTool, Scene, Tool
+from bot.words import Language
+from memory.ports import Clock
+
+_NS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NowArguments:
+    """What the model may say."""
+
+    zone: Annotated[
+        str | None,
+        Field(description="IANA time zone such as Asia/Taipei; left out, the bot's own"),
+    ] = None
+
+
+def now_tool(clock: Clock, zone: tzinfo | None) -> AnyTool:
+    """The tool. `zone` None is the machine's own time zone."""
+
+    async def run(_scene: Scene, arguments: NowArguments) -> str:
+        where = _zone(arguments.zone) if arguments.zone else zone
+        utc = datetime.fromtimestamp(clock.now_ns() / _NS, tz=UTC)
+        local = utc.astimezone(where)
+        return f"{local:%A %Y-%m-%d %H:%M:%S} {local.tzname()} (UTC {utc:%Y-%m-%d %H:%M})"
+
+    return Tool(
+        name="now",
+        description="The current date, weekday and time to the second.",
+        arguments=NowArguments,
+        run=run,
+        labels={Language.ENGLISH: "looking at the clock", Language.CHINESE: "看一下時間"},
+        parallel=True,
+    )
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ToolFailed("invalid parameter 'zone': no such IANA time zone") from None
