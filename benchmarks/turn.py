@@ -132,7 +132,9 @@ async def measure(engine: TurnEngine, stored: int, at_once: int) -> Row:
 
 async def main(*, as_json: bool) -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
-    rows = []
+    rows: list[Row] = []
+    if not as_json:
+        print("stored  sessions  p50 ms  p95 ms  turns/s  longest block ms", flush=True)
     for stored in STORED:
         with tempfile.TemporaryDirectory() as place:
             chat, directory = Instant(), Path(place)
@@ -149,16 +151,20 @@ async def main(*, as_json: bool) -> None:
             ):
                 await fill(database, stored)
                 turns = TurnEngine(engine=engine, chat=chat, clock=Clock())
-                rows += [await measure(turns, stored, at_once) for at_once in AT_ONCE]
+                for at_once in AT_ONCE:
+                    rows.append(await measure(turns, stored, at_once))
+                    if not as_json:
+                        show(rows[-1])
     if as_json:
         print(json.dumps([asdict(row) for row in rows]))
-        return
-    print("stored  sessions  p50 ms  p95 ms  turns/s  longest block ms")
-    for row in rows:
-        print(
-            f"{row.stored:>6}  {row.sessions:>8}  {row.p50_ms:>6}  {row.p95_ms:>6}"
-            f"  {row.turns_per_s:>7}  {row.longest_block_ms:>16}"
-        )
+
+
+def show(row: Row) -> None:
+    print(
+        f"{row.stored:>6}  {row.sessions:>8}  {row.p50_ms:>6}  {row.p95_ms:>6}"
+        f"  {row.turns_per_s:>7}  {row.longest_block_ms:>16}",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":
