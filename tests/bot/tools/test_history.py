@@ -280,3 +280,24 @@ async def test_a_small_context_is_never_exceeded_by_what_is_found(tmp_path):
         told = await talk.look(keyword="zebra", limit=32, match="keyword")
 
         assert "there is no room for more" in told
+
+
+@pytest.mark.parametrize(
+    ("fact", "question"),
+    [
+        ("my locker code is zebra-41", "what was my locker code?"),
+        ("我弟弟養了一隻烏龜", "我弟弟養的烏龜呢？"),
+    ],
+)
+async def test_a_model_without_tools_is_shown_it_by_automatic_recall(tmp_path, fact, question):
+    limits = ModelLimits(context_tokens=8192, prompt_tokens=6000, reply_tokens=500, tools=False)
+    async with open_talk(tmp_path, limits=limits) as talk:
+        await talk.past(fact, "noted", ago_days=20)
+        await talk.past(*chat(500))
+        talk.stage.model.add("as you said")
+
+        await talk.stage.ask(question)
+
+        [request] = talk.stage.model.requests
+        assert request.tools == ()
+        assert any(fact in message.text for message in request.messages)
