@@ -130,10 +130,10 @@ def assemble(parts: Parts, limits: ModelLimits, meter: TokenMeter) -> Prompt:
     slots, taken = _fit_slots(parts.slots, costs, room, meter)
     kept = _index_of(parts.window, parts.kept_from)
     first = first_shown(costs, room=room - taken, kept=kept)
-    messages = (system, *window[first:], _context(parts, slots), entry)
+    context = _context(parts, slots)
     return Prompt(
-        messages=messages,
-        tokens=sum(meter.count_message(message) for message in messages),
+        messages=(system, *window[first:], context, entry),
+        tokens=fixed + sum(costs[first:]) + meter.count_message(context),
         window_from=parts.window[first].seq if first < len(window) else None,
         shortened=first > 0 or slots != parts.slots,
     )

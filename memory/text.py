@@ -25,7 +25,6 @@ _SPACE = re.compile(r"\s+")
 _CJK_TOKENS = 0.75
 _LATIN_TOKENS = 0.28
 _OTHER_TOKENS = 1.0
-_ASCII_END = 0x80
 
 
 def scrub(text: str) -> str:
@@ -68,8 +67,8 @@ def _joins(text: str, at: int) -> bool:
 
 def estimate_tokens(text: str) -> int:
     """About how many tokens a model makes of a text, by script; at least 1 for any text."""
-    cjk = len(_CJK.findall(text))
-    ascii_chars = sum(1 for char in text if ord(char) < _ASCII_END)
+    ascii_chars = len(text.encode("ascii", "ignore"))
+    cjk = len(_CJK.findall(text)) if ascii_chars < len(text) else 0
     other = len(text) - cjk - ascii_chars
     return int(cjk * _CJK_TOKENS + ascii_chars * _LATIN_TOKENS + other * _OTHER_TOKENS) + 1
 
