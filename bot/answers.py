@@ -13,6 +13,7 @@ from bot.inbox import InboxState
 from bot.ports import (
     Author,
     ChatAdapter,
+    ChatKind,
     ChatRef,
     CommandAnswer,
     CommandCall,
@@ -140,4 +141,6 @@ def _ask(claim: Claim) -> Ask:
         title=inbound.chat.title,
         entry=entry,
         language=inbound.author.language,
+        mode=claim.verdict.mode,
+        group=inbound.chat.kind is ChatKind.GROUP,
     )

@@ -8,6 +8,7 @@ from bot.answers import Claim
 from bot.delivery import Settlement
 from bot.intake import ATTEMPTS, HELD_CLAIMS
 from bot.ports import Platform, Position, Quarantined
+from bot.turns import TurnEngine
 from memory.errors import StoreError
 from memory.values import Mode
 from tests.bot.house import direct, echo, group, open_house, said, until
@@ -371,6 +372,38 @@ async def test_pools_mode_writes_no_word_of_the_message_to_inbox_or_outbox(tmp_p
         assert b"swordfish" not in everything
         assert "槐樹".encode() not in everything
         assert b"Ann" not in everything
+
+
+@pytest.mark.parametrize("chat", [direct(), group()], ids=["direct", "group"])
+async def test_a_place_set_to_pools_keeps_no_transcript_of_a_whole_turn(tmp_path, chat):
+    """From the door to the platform, the turn engine included."""
+    access = AccessSettings(allow=IdLists(users=("*",)), modes={chat.chat: Mode.POOLS})
+    async with open_house(tmp_path, access=access) as house:
+        await house.intake.accept([said(SECRET, chat=chat)])
+        await house.settled()
+
+        assert house.adapter.texts() == [f"re: {SECRET}"]
+        assert await house.rows("SELECT COUNT(*) FROM messages") == [(0,)]
+        assert await house.states("inbox") == ["answered"]
+        for word in (b"swordfish", "槐樹".encode(), b"Ann"):
+            assert word not in bytes_under(tmp_path)
+
+
+@pytest.mark.parametrize(("chat", "shared"), [(direct(), False), (group(), True)])
+async def test_a_turn_knows_whether_others_read_along(tmp_path, monkeypatch, chat, shared):
+    asked = []
+    answer = TurnEngine.answer
+
+    async def noted(self, ask, **more):
+        asked.append(ask)
+        return await answer(self, ask, **more)
+
+    monkeypatch.setattr(TurnEngine, "answer", noted)
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("hi", chat=chat)])
+        await house.settled()
+
+    assert [ask.group for ask in asked] == [shared]
 
 
 async def _settle_alone(house, claim: Claim, claims):
