@@ -1,10 +1,13 @@
 """What the store costs: append, delete, keyword, dense and fused search, at several sizes.
 
-    python benchmarks/store.py [--sizes 1000 10000 100000] [--rows 1000000 --sessions 1000] [--json]
+    python benchmarks/store.py [--sizes 1000 10000 100000] [--rows 1000000 --sessions 1000]
+                               [--mem0 [ENVIRONMENT]] [--json]
 
 One session with each size of messages, then one database of many sessions. Vectors are random
 units (embedding is another matter and is not measured); texts are made of common and rare words
-in English and Chinese. Times are milliseconds.
+in English and Chinese. Times are milliseconds. `--mem0` measures mem0 on the same texts and vectors
+beside it, in a virtual environment that is made for it (and kept if it is named); it needs the
+network once, for installing.
 """
 
 import argparse
@@ -15,7 +18,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC
@@ -25,6 +28,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from benchmarks import mem0_store
 from memory.database import Database, open_database
 from memory.index import open_indexes
 from memory.nearest import Ask, Nearest
@@ -107,13 +111,18 @@ def message(text: str, at: int) -> NewMessage:
     )
 
 
+def batches(count: int, random_: random.Random) -> Iterator[tuple[int, list[str]]]:
+    """Texts of `count` messages, with the number of the first of each batch, its vectors' seed."""
+    for start in range(0, count, _BATCH):
+        yield start, [sentence(random_) for _ in range(min(_BATCH, count - start))]
+
+
 async def fill(
     bench: Bench, session: str, count: int, random_: random.Random, *, vectors: bool
 ) -> int:
     """Store messages, with vectors where asked for; the session's number."""
     number = 0
-    for start in range(0, count, _BATCH):
-        texts = [sentence(random_) for _ in range(min(_BATCH, count - start))]
+    for start, texts in batches(count, random_):
         async with bench.database.unit() as unit:
             number, _ = await sessions.touch(unit, SessionId(session), title="", now_ns=START_NS)
             seqs = await archive.append(
@@ -142,8 +151,7 @@ async def measure(
     bench: Bench, session: str, number: int, seqs: Sequence[int]
 ) -> dict[str, object]:
     """All operations on one session."""
-    random_ = random.Random(1)
-    questions = [sentence(random_) for _ in range(200)]
+    questions = asked()
 
     async def append(at: int) -> None:
         async with bench.database.unit() as unit:
@@ -182,6 +190,25 @@ async def measure(
     }
 
 
+def asked() -> list[str]:
+    """What is looked for and appended."""
+    random_ = random.Random(1)
+    return [sentence(random_) for _ in range(200)]
+
+
+def mem0_session(size: int, directory: Path, environment: Path) -> dict[str, object]:
+    """The same session in mem0."""
+    made = list(batches(size, random.Random(0)))
+    questions = asked()[: mem0_store.OPERATIONS]
+    return mem0_store.measured(
+        environment,
+        directory / f"mem0-{size}",
+        texts=[text for _, texts in made for text in texts],
+        vectors=np.concatenate([units(len(texts), seed=start) for start, texts in made]),
+        questions={text: units(1, seed=at)[0] for at, text in enumerate(questions)},
+    )
+
+
 async def one_session(size: int, directory: Path) -> dict[str, object]:
     """A session of `size` messages in a database of its own."""
     async with opened(directory / f"{size}.db") as bench:
@@ -214,12 +241,16 @@ async def many_sessions(rows: int, count: int, directory: Path) -> dict[str, obj
         }
 
 
-async def run(sizes: Sequence[int], rows: int, count: int) -> dict[str, object]:
+async def run(sizes: Sequence[int], rows: int, count: int, mem0: Path | None) -> dict[str, object]:
     """Everything, smallest first."""
     results: dict[str, object] = {}
     with tempfile.TemporaryDirectory() as name:
         for size in sizes:
             results[f"one session of {size}"] = await one_session(size, Path(name))
+            if mem0 is not None:
+                environment = Path(name) / mem0
+                figures = await asyncio.to_thread(mem0_session, size, Path(name), environment)
+                results[f"one session of {size}, mem0"] = figures
         if rows:
             results[f"{rows} rows in {count} sessions"] = await many_sessions(
                 rows, count, Path(name)
@@ -233,9 +264,15 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="*", type=int, default=[1_000, 10_000, 100_000])
     parser.add_argument("--rows", type=int, default=1_000_000, help="0 leaves this part out")
     parser.add_argument("--sessions", type=int, default=1_000)
+    parser.add_argument(
+        "--mem0", nargs="?", type=Path, const=Path("environment"), help="measure mem0 beside it"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
-    results = asyncio.run(run(arguments.sizes, arguments.rows, arguments.sessions))
+    mem0 = arguments.mem0
+    if mem0 is not None and mem0 != Path("environment"):
+        mem0 = mem0.absolute()
+    results = asyncio.run(run(arguments.sizes, arguments.rows, arguments.sessions, mem0))
     if arguments.json:
         print(json.dumps(results, indent=1))
         return
