@@ -57,6 +57,8 @@ class Backdrop:
             self._pages.pop(path, None)
             return ""
         except (OSError, UnicodeDecodeError) as error:
+            # The turn that fails by it can only say that something is in the log.
+            log.error("backdrop.refused", file=path.name, error=type(error).__name__)  # noqa: TRY400 - a traceback quotes the file
             raise BackdropUnreadable(
                 f"{path.name} cannot be read as UTF-8 text: fix or remove it"
             ) from error

@@ -49,5 +49,7 @@ async def test_what_is_past_the_cap_is_left_out_with_a_warning_once(tmp_path):
 async def test_a_file_that_is_not_text_is_said_by_name(tmp_path):
     (tmp_path / "SOUL.md").write_bytes(b"\xff\xfe\x00broken\xff")
 
-    with pytest.raises(BackdropUnreadable, match=r"SOUL\.md"):
+    with capture_logs() as logs, pytest.raises(BackdropUnreadable, match=r"SOUL\.md"):
         await Backdrop(tmp_path, limit_chars=500).system()
+
+    assert [(log["event"], log["file"]) for log in logs] == [("backdrop.refused", "SOUL.md")]
