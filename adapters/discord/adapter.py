@@ -124,7 +124,11 @@ class DiscordAdapter:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(client.inlet.run())
             tasks.create_task(self._typist.run(client))
-            await client.connect()
+            try:
+                await client.connect()
+            except FOREIGN:
+                await client.inlet.finish()
+                raise
             raise AdapterError("the gateway connection ended")
 
     async def _offer_commands(self, client: Client, *, bot: int, known: str | None) -> None:

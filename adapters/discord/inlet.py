@@ -23,6 +23,8 @@ log = structlog.get_logger()
 
 _QUEUE = 1000
 _BATCH = 50
+FINISH_S = 10.0
+"""How long a connection that has ended waits until what it brought is on disk."""
 _NS_PER_S = 1_000_000_000
 
 
@@ -67,6 +69,7 @@ class Inlet:
         self._session = 0
         self._listed = asyncio.Event()
         self._caught_up = asyncio.Event()
+        self._cut_off = False
 
     def session_began(self) -> None:
         """A new session, which replays nothing: hold what is live."""
@@ -81,6 +84,21 @@ class Inlet:
     async def heard(self, event: discord.Message | Edited | Gone) -> None:
         """A live event; waits while the queue is full, in the order of the calls."""
         await self._live.put(event)
+
+    async def finish(self) -> None:
+        """Hand in what is held when the connection has ended by itself; `run` must still run.
+
+        In the middle of catching up, positions stay where they are, and only what the next
+        connection cannot read back is handed in.
+        """
+        self._cut_off = not self._caught_up.is_set()
+        self._caught_up.set()
+        try:
+            async with asyncio.timeout(FINISH_S):
+                await asyncio.sleep(0)  # the library has started a task for each last event
+                await self._live.join()
+        except TimeoutError:
+            log.warning("discord.events_left", count=self._live.qsize())
 
     async def run(self) -> None:
         """Hand in, until cancelled.
@@ -104,6 +122,8 @@ class Inlet:
                         await self._correct(event)
                 else:
                     await self._take([one for one in together if isinstance(one, discord.Message)])
+            for _ in events:
+                self._live.task_done()
 
     async def _correct(self, event: discord.Message | Edited | Gone) -> None:
         if isinstance(event, Edited):
@@ -141,6 +161,8 @@ class Inlet:
         self, messages: Sequence[discord.Message], *, through: discord.Message | None = None
     ) -> int:
         """Hand in what concerns us; `through` was read as well and need not be read again."""
+        if self._cut_off:
+            return await self._rescue(messages)
         inbounds = await self._reader.read(messages)
         seen = [(int(inbound.chat.chat), int(inbound.message)) for inbound in inbounds]
         if through is not None:
@@ -150,6 +172,13 @@ class Inlet:
             positions = [self._position(channel, message) for channel, message in last.items()]
             await self._intake.accept(inbounds, positions=positions)
             self._taken |= last
+        return len(inbounds)
+
+    async def _rescue(self, messages: Sequence[discord.Message]) -> int:
+        """Hand in what was said in direct chats without a position: Discord does not list them."""
+        lost = [one for one in messages if not one.guild and one.channel.id not in self._taken]
+        inbounds = await self._reader.read(lost)
+        await self._intake.accept(inbounds)
         return len(inbounds)
 
     def _last(self, seen: Sequence[tuple[int, int]]) -> dict[int, int]:

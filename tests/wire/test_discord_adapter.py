@@ -474,6 +474,63 @@ async def test_a_malformed_event_ends_the_run_and_loses_nothing(server, intake):
     assert [i.text for i in inbounds] == ["one", "two"]
 
 
+class SlowIntake(FakeIntake):
+    """One whose disk takes its time."""
+
+    async def accept(self, inbounds, **more):
+        await asyncio.sleep(0.2)
+        await super().accept(inbounds, **more)
+
+
+async def ended_by_a_malformed_event(server, intake, say, *, after_s=0.0):
+    async with opened(server, intake) as adapter:
+        life = Running(adapter)
+        task = asyncio.create_task(adapter.run(life.let_in.release))
+        await life.ready()
+        await asyncio.sleep(after_s)
+        say()
+        server.malformed(server.world.direct(server.user("Eve")))
+        with pytest.raises(AdapterError):
+            await task
+
+
+async def test_a_malformed_event_loses_nothing_of_people_who_never_wrote_before(server):
+    """Discord lists no direct chats: what is not handed in now is never found again."""
+    intake = SlowIntake()
+    mia, ben = server.user("Mia"), server.user("Ben")
+
+    def say():
+        server.dm(mia, "one")
+        server.dm(ben, "two")
+        server.dm(mia, "three")
+
+    await ended_by_a_malformed_event(server, intake, say, after_s=0.1)
+
+    assert [i.text for i in intake.inbounds] == ["one", "two", "three"]
+
+
+async def test_a_malformed_event_while_catching_up_loses_no_message_and_no_order(server, intake):
+    mia, ben = server.user("Mia"), server.user("Ben")
+    async with running(server, intake):
+        server.dm(mia, "one")
+        await intake.taken()
+    server.dm(mia, "two")
+    held = server.rest.hold("GET", "/messages$")
+
+    def say():
+        server.dm(mia, "three")
+        server.dm(ben, "new here")
+
+    await ended_by_a_malformed_event(server, intake, say)
+    assert [i.text for i in intake.inbounds] == ["one", "new here"]
+    held.set()
+
+    async with running(server, intake):
+        inbounds = await intake.taken(4)
+
+    assert [i.text for i in inbounds] == ["one", "new here", "two", "three"]
+
+
 async def test_a_silent_gateway_is_left_for_a_new_connection(server, intake):
     server.gateway.heartbeat_ms = 100
 
