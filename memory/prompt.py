@@ -125,17 +125,16 @@ def assemble(parts: Parts, limits: ModelLimits, meter: TokenMeter) -> Prompt:
     entry = _record(parts.entry, parts.zone)
     fixed = meter.count_message(system) + meter.count_message(entry)
     room = _room(fixed + meter.count_message(_context(parts, Slots())), fixed, limits)
-    window = [_record(message, parts.zone) for message in parts.window]
-    costs = [meter.count_message(message) for message in window]
+    window, costs = _newest(parts, room, meter)
+    near = parts.window[len(parts.window) - len(window) :]
     slots, taken = _fit_slots(parts.slots, costs, room, meter)
-    kept = _index_of(parts.window, parts.kept_from)
-    first = first_shown(costs, room=room - taken, kept=kept)
+    first = first_shown(costs, room=room - taken, kept=_index_of(near, parts.kept_from))
     context = _context(parts, slots)
     return Prompt(
         messages=(system, *window[first:], context, entry),
         tokens=fixed + sum(costs[first:]) + meter.count_message(context),
-        window_from=parts.window[first].seq if first < len(window) else None,
-        shortened=first > 0 or slots != parts.slots,
+        window_from=near[first].seq if first < len(near) else None,
+        shortened=len(near) - first < len(parts.window) or slots != parts.slots,
     )
 
 
@@ -145,6 +144,22 @@ def _room(least: int, fixed: int, limits: ModelLimits) -> int:
     if least > hard:
         raise PromptTooLong(needed_tokens=fixed, limit_tokens=hard)
     return max(min(limits.prompt_tokens, hard) - least, 0)
+
+
+def _newest(parts: Parts, room: int, meter: TokenMeter) -> tuple[list[ChatMessage], list[int]]:
+    """The window's records with their tokens, oldest first, back to the first one too many.
+
+    What is older cannot be shown, and a past that waits for its summary can be long.
+    """
+    records: list[ChatMessage] = []
+    costs: list[int] = []
+    for message in reversed(parts.window):
+        records.append(_record(message, parts.zone))
+        costs.append(meter.count_message(records[-1]))
+        room -= costs[-1]
+        if room < 0:
+            break
+    return records[::-1], costs[::-1]
 
 
 def _fit_slots(

@@ -155,3 +155,22 @@ def test_the_window_keeps_its_start_from_turn_to_turn():
 
     assert second.window_from == first.window_from
     assert second.messages[1] == first.messages[1]
+
+
+def test_a_long_past_that_waits_for_its_summary_is_not_even_looked_at():
+    class Counting(TokenMeter):
+        counted = 0
+
+        def count_message(self, message):
+            self.counted += 1
+            return super().count_message(message)
+
+    meter = Counting()
+    past = [record(seq) for seq in range(1, 1001)]
+
+    prompt = assemble(parts(past), limited(300), meter)
+
+    assert prompt.window_from > 980
+    assert prompt.shortened
+    assert prompt.messages[-3].text.endswith("hello there")
+    assert meter.counted < 40
