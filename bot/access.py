@@ -17,13 +17,13 @@ keeps more people out. A thread or forum post is in its channel, a topic in its 
 group that became a supergroup is still the group that it was: `former` holds its older ids.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from bot.access_settings import EVERYBODY, AccessSettings, IdLists
 from bot.errors import Problem
 from bot.ports import Author, ChatKind, ChatRef, Platform
-from memory.values import Mode, PersonId
+from memory.values import Mode, PersonId, SessionId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,15 @@ class Verdict:
     """Which memory the place uses."""
     person_session: bool = False
     """Whether each person has a session of their own here."""
+
+
+ModeOf = Callable[[SessionId, Mode], Mode]
+"""The memory of a session, given the one that the configuration says for its place."""
+
+
+def as_configured(_session: SessionId, mode: Mode) -> Mode:
+    """Nobody chose another."""
+    return mode
 
 
 STRANGER = Verdict(allowed=False)

@@ -17,11 +17,14 @@ from random import Random
 import structlog
 
 from bot.access import Access
+from bot.afterwards import open_afterwards
 from bot.answers import Answers
 from bot.audit import Audit
 from bot.commands.admin import AdminCommands
 from bot.commands.errors import ErrorsCommand
 from bot.commands.history import HistoryCommand
+from bot.commands.memory import MemoryCommands
+from bot.commands.mode import ModeCommand
 from bot.commands.registry import Commands
 from bot.commands.summary import SummaryCommand
 from bot.commands.talk import TalkCommands
@@ -44,6 +47,7 @@ from bot.jobs import (
     tool_upkeep,
 )
 from bot.logs import RecentTroubles
+from bot.memory_verbs import memory_verbs
 from bot.model_choice import open_embedder
 from bot.platforms import AdapterOptions, access_settings, open_adapter, tokens_needed
 from bot.ports import (
@@ -69,7 +73,7 @@ from memory.engine import Engine, open_engine
 from memory.errors import KithError
 from memory.lookup import Lookup
 from memory.ports import Clock, Models
-from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
+from memory.values import Mode, NewMessage, PersonId, Role, SessionId, Speaker
 
 SCHEMAS = (MEMORY_SCHEMA, Schema(owner="bot", directory=files("bot") / "schema"))
 
@@ -130,9 +134,10 @@ class App:
         summary = SummaryCommand(self.engine.summaries, zone=self.zone)
         history = HistoryCommand(self.engine.search.lookup, clock=self.clock, zone=self.zone)
         errors = ErrorsCommand(self.tools.errors, zone=self.zone, record=audit.record)
-        own = (talk, summary, history, admin, errors)
-        table = [command for one in own for command in one.table()]
-        return Commands(table, place=self.doorkeeper.place)
+        memory = MemoryCommands(engine=self.engine, zone=self.zone)
+        mode = ModeCommand(engine=self.engine, record=audit.record)
+        own = (talk, summary, history, memory, mode, admin, errors)
+        return Commands([it for one in own for it in one.table()], place=self.doorkeeper.place)
 
     @cached_property
     def scheduler(self) -> Scheduler:
@@ -187,7 +192,7 @@ async def open_app(
             tools=tools,
             delivery=delivery,
             router=await enter(open_router(lane_jobs=limits.lane_jobs)),
-            doorkeeper=Doorkeeper(Access(access_settings(loaded.config)), delivery.moves),
+            doorkeeper=_doorkeeper(loaded, delivery, engine),
             watch=watch or Watch(standings=Standings((), clock), troubles=RecentTroubles(clock)),
             models=models,
             clock=clock,
@@ -201,17 +206,27 @@ def _tools(
     return toolshed(engine=engine, database=database, models=models, clock=clock, zone=loaded.zone)
 
 
-def _memory(
+def _doorkeeper(loaded: Loaded, delivery: Delivery, engine: Engine) -> Doorkeeper:
+    return Doorkeeper(Access(access_settings(loaded.config)), delivery.moves, engine.mode_of)
+
+
+@asynccontextmanager
+async def _memory(
     loaded: Loaded, database: Database, models: Models, directory: Path, clock: Clock
-) -> AbstractAsyncContextManager[Engine]:
-    return open_engine(
+) -> AsyncIterator[Engine]:
+    """Memory, with the work that it does after each send."""
+    settings = loaded.config.memory
+    idle_s = 60.0 * settings.pools.refine_idle_minutes
+    opening = open_engine(
         database=database,
         models=models,
         directory=directory,
-        settings=loaded.config.memory,
+        settings=settings,
         clock=clock,
         zone=loaded.zone,
     )
+    async with opening as engine, open_afterwards(engine.afterwork, idle_s=idle_s):
+        yield engine
 
 
 @asynccontextmanager
@@ -313,6 +328,7 @@ def _verbs(app: App, loaded: Loaded) -> Mapping[str, Verb]:
         **job_verbs(app.scheduler, app.clock),
         **data_verbs(ground),
         **error_verbs(app.tools.errors),
+        **memory_verbs(app.engine.pools),
     }
 
 
@@ -336,8 +352,9 @@ async def _as_json(board: StatusBoard) -> object:
 class ConsoleTalk:
     """The console's conversation: its lines go through the same lanes and the same engine."""
 
-    def __init__(self, app: App, *, session: str, name: str) -> None:
+    def __init__(self, app: App, *, session: str, name: str, mode: Mode = Mode.FULL) -> None:
         self._app = app
+        self._mode = mode
         self._session = SessionId(f"cli-{session}")
         self._author = Author(person=PersonId(f"{Platform.CONSOLE}:{name}"), name=name)
         self._chat = ChatRef(
@@ -358,7 +375,7 @@ class ConsoleTalk:
         speaker = Speaker(person=self._author.person, name=self._author.name)
         now_ns = self._app.clock.now_ns()
         entry = NewMessage(role=Role.USER, text=text, sent_at_ns=now_ns, speaker=speaker)
-        return Ask(session=self._session, title=self._chat.title, entry=entry)
+        return Ask(session=self._session, title=self._chat.title, entry=entry, mode=self._mode)
 
     async def _in_lane(self, ask: Ask, draft: Draft) -> Reply:
         answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()

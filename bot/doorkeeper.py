@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from bot.access import Access, Verdict
+from bot.access import Access, ModeOf, Verdict, as_configured
 from bot.errors import Problem
 from bot.ports import Author, ChatRef, Platform
 from bot.positions import Moves
@@ -24,18 +24,23 @@ class Place:
 class Doorkeeper:
     """Answers for each place and person."""
 
-    def __init__(self, access: Access, moves: Moves) -> None:
+    def __init__(self, access: Access, moves: Moves, mode_of: ModeOf = as_configured) -> None:
         self._access = access
         self._moves = moves
+        self._mode_of = mode_of
 
     def place(self, chat: ChatRef, author: Author) -> Place:
         """The verdict and the session; a place that got a new id is still the one it was."""
         if chat.platform is Platform.CONSOLE:
-            return Place(verdict=_AT_THE_CONSOLE, session=session_of(chat, author))
+            return self._placed(_AT_THE_CONSOLE, session_of(chat, author))
         verdict = self._access.decide(chat, author, former=self._moves.former(chat))
         first = replace(chat, chat=self._moves.first(chat))
         session = session_of(first, author, own=verdict.person_session)
-        return Place(verdict=verdict, session=session)
+        return self._placed(verdict, session)
+
+    def _placed(self, verdict: Verdict, session: SessionId) -> Place:
+        mode = self._mode_of(session, verdict.mode)
+        return Place(verdict=replace(verdict, mode=mode), session=session)
 
     def admit_by(self, access: Access) -> None:
         """Decide by other settings from now on."""

@@ -196,7 +196,7 @@ async def follow_backlog(search: Embedding) -> None:
             log.warning("vectors.not_saved", error=type(error).__name__)
             continue
         if left.waiting and left.keyword_only:
-            log.warning("vectors.waiting", waiting=left.waiting, error=left.keyword_only)
+            log.info("vectors.waiting", waiting=left.waiting, error=left.keyword_only)
             await asyncio.sleep(RETRY_EMBEDDING_S)
             search.want()
 

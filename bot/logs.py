@@ -4,6 +4,8 @@ Message text is never logged, at any level, and secrets are blotted out wherever
 """
 
 import logging
+import sys
+import traceback
 from collections import deque
 from collections.abc import Sequence
 from typing import Any, TextIO
@@ -13,6 +15,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from bot.ports import Secret
 from bot.service_status import Trouble
+from memory.errors import KithError
 from memory.ports import Clock
 
 QUIET = ("httpx", "httpcore", "telegram", "discord", "aiosqlite", "apscheduler", "asyncio")
@@ -91,14 +94,45 @@ def configure(
 def _rendering(stream: TextIO, secrets: Sequence[str]) -> list[Processor]:
     blot = _Blot(secrets)
     if stream.isatty():
-        # Plain tracebacks: the coloured ones print local variables, which hold what people said.
-        plain = structlog.dev.plain_traceback
-        return [blot, structlog.dev.ConsoleRenderer(exception_formatter=plain)]
+        return [_wordless, blot, structlog.dev.ConsoleRenderer()]
     return [
-        structlog.processors.format_exc_info,
+        _wordless,
         blot,
         structlog.processors.JSONRenderer(ensure_ascii=False),
     ]
+
+
+def _wordless(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
+    """Tell an exception by its type and its place in the code.
+
+    What a library puts into its exceptions can be what a person said: a value that does not fit, a
+    text that cannot be encoded. Our own errors never hold that.
+    """
+    raised = event.pop("exc_info", None)
+    if raised is True:
+        raised = sys.exc_info()
+    error = raised[1] if isinstance(raised, tuple) else raised
+    if isinstance(error, BaseException):
+        event["exception"] = "\n".join(_told(error))
+    return event
+
+
+def _told(error: BaseException) -> list[str]:
+    """Where an exception came from, and those behind it, the first cause first."""
+    lines: list[str] = []
+    chain: list[BaseException] = []
+    at: BaseException | None = error
+    while at is not None and at not in chain:
+        chain.append(at)
+        at = at.__cause__ or (None if at.__suppress_context__ else at.__context__)
+    for one in reversed(chain):
+        lines += [line.rstrip() for line in traceback.format_tb(one.__traceback__)]
+        lines.append(
+            f"{type(one).__name__}: {one}" if isinstance(one, KithError) else type(one).__name__
+        )
+        if isinstance(one, BaseExceptionGroup):
+            lines += [f"  {line}" for part in one.exceptions for line in _told(part)]
+    return lines
 
 
 class _Blot:

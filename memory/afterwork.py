@@ -13,7 +13,7 @@ from memory.passes.refine import Refined, Refiner
 from memory.ports import Models
 from memory.settings import PoolSettings
 from memory.stores import distilling
-from memory.values import SessionId
+from memory.values import Moment, SessionId
 
 log = structlog.get_logger()
 
@@ -36,7 +36,7 @@ class Afterwork:
         self._modes = modes
         self._refiner = Refiner(database=database, model=models.extract, settings=settings)
         self._embedder = models.embed
-        self._wanted: OrderedDict[SessionId, None] = OrderedDict()
+        self._wanted: OrderedDict[SessionId, Moment] = OrderedDict()
         self._asked = asyncio.Event()
 
     async def resume(self) -> int:
@@ -54,33 +54,37 @@ class Afterwork:
             log.warning("turns.lost", turns=lost)
         return lost
 
-    def want(self, session: SessionId) -> None:
+    def want(self, session: SessionId, moment: Moment = Moment.TURN) -> None:
         """Ask for a session's work to be done; asking twice is asking once."""
-        self._wanted[session] = None
+        self._wanted[session] = moment
         self._asked.set()
 
-    def wanted(self) -> SessionId | None:
-        """Take the session that was asked for first; None when there is none."""
-        return self._wanted.popitem(last=False)[0] if self._wanted else None
+    def wanted(self) -> tuple[SessionId, Moment] | None:
+        """Take the session that was asked for first, with its moment; None without one."""
+        return self._wanted.popitem(last=False) if self._wanted else None
 
-    async def next_wanted(self) -> SessionId:
+    async def next_wanted(self) -> tuple[SessionId, Moment]:
         """The same, as soon as there is one."""
-        while (session := self.wanted()) is None:
+        while (found := self.wanted()) is None:
             self._asked.clear()
             await self._asked.wait()
-        return session
+        return found
 
-    async def do(self, session: SessionId, *, idle: bool = False) -> None:
-        """Do all that is left for a session; `idle`: nobody has written for the time set.
+    def in_memory(self) -> list[SessionId]:
+        """Sessions with turns that the end of the process would lose."""
+        return list(dict.fromkeys(one for mode in self._modes for one in mode.in_memory))
+
+    async def do(self, session: SessionId, moment: Moment = Moment.QUIET) -> None:
+        """Do what is left for a session, as far as the moment is right for it.
 
         Raises:
             ModelError: a model could not be asked; what is left waits for another try.
             StoreError: the database could not do it.
         """
         for mode in self._modes:
-            await mode.afterwards(session)
+            await mode.afterwards(session, moment)
         for _ in range(MOST_BATCHES):
-            outcome = await self._refiner.run(session, idle=idle)
+            outcome = await self._refiner.run(session, idle=moment is Moment.IDLE)
             if outcome not in {Refined.STORED, Refined.DROPPED}:
                 break
         if self._embedder is not None:

@@ -20,6 +20,10 @@ _USER = re.compile(
     re.IGNORECASE,
 )
 _I = re.compile(r"^(?:我|私は|僕は|俺は)(?!們)")
+_WROTE = re.compile(
+    r"^(?:\S+ )?(?:wrote|writes|said|says)\s*[:：,]\s*|^\S{0,20}(?:寫道|說)[:：]\s*"
+)
+_MY = re.compile(r"^my ", re.IGNORECASE)
 _FILLER = re.compile(
     r"(?:no(?:ne|thing)?(?: \w+){0,4}|n/?a|null|empty|unknown|not (?:applicable|mentioned|available)"
     r"|there (?:is|are) (?:no|nothing).*|.{0,20}(?:said|says) (?:hello|hi|thanks|thank you)"
@@ -42,8 +46,10 @@ def cleaned(written: str, *, name: str = "") -> str | None:
     user". Chinese becomes Traditional Chinese of Taiwan.
     """
     text = one_line(scrub(written))
-    text = _BULLET.sub("", text).strip(_QUOTES)
+    text = _BULLET.sub("", text).strip(_QUOTES).rstrip(",，、;；: ")
     if name:
+        text = _WROTE.sub("", text.removeprefix(name).lstrip()) if _WROTE.search(text) else text
+        text = _MY.sub(lambda _found: f"{name}'s ", text)
         text = _I.sub(lambda _found: name, _USER.sub(lambda _found: name, text))
     if not _says_something(text):
         return None

@@ -12,7 +12,7 @@ from functools import lru_cache
 from memory.segments import keywords, segments
 from memory.text import has_cjk
 
-_PARTICLES = re.compile("[了的吧呢啊呀囉喔嘛就也都很已經正]")
+_PARTICLES = re.compile("[了的吧呢啊呀囉喔嘛很]|已經")
 _NUMBER = re.compile(r"\d+(?:[.:/]\d+)*")
 _NOT = re.compile(
     r"\b(?:not|no longer|never|don't|doesn't|isn't|won't|can't|stopped|quit)\b|不|沒|別|無法|ない|やめ",
@@ -46,7 +46,7 @@ _SINGLE: dict[str, re.Pattern[str]] = {
         r"|starts?|begins?|wakes?|bedtime)\b"
         r"|會議|開會|約|航班|班機|截止|考試|面試|生日|出發|開始|起床|睡覺",
         "state": r"\b(?:learning|studying|reading|playing|drives?|uses?|drinks?|diet|vegetarian|vegan)\b"
-        r"|正在|在學|在讀|開的車|使用|每天喝|吃素|素食",
+        r"|(?<=[在改])[學練讀]|正在|學習|開的車|使用|每天喝|吃素|素食",
     }.items()
 }
 _LIKES = re.compile(r"\b(?:likes?|loves?|enjoys?|hates?)\b|喜歡|愛|討厭|好き", re.IGNORECASE)
@@ -91,6 +91,19 @@ def shares_words(fact: str, text: str, *, besides: str = "") -> bool:
     return bool((_words(fact).all & set(segments(text))) - ignored)
 
 
+def touches(fact: str, text: str, *, besides: str = "") -> bool:
+    """Whether a text may be about what a fact says: a word in common, or a character that means one."""
+    if shares_words(fact, text, besides=besides):
+        return True
+    return bool((characters(fact) & characters(text)) - characters(besides))
+
+
+@lru_cache(maxsize=8_192)
+def characters(text: str) -> frozenset[str]:
+    """The Chinese and Japanese characters of a text that carry meaning: many are words."""
+    return frozenset(word for char in set(text) if has_cjk(char) for word in keywords(char))
+
+
 def changes(new: str, old: str, *, name: str = "") -> bool:
     """Whether a new fact of the same person, `name`, takes the place of an old one."""
     if same(new, old):
@@ -103,6 +116,21 @@ def changes(new: str, old: str, *, name: str = "") -> bool:
     negated = _words(new).negated != _words(old).negated
     # "no longer likes tea": the value itself is what both are about.
     return said and negated and len(_words(new).all & before) * 2 >= len(before) > 0
+
+
+def about_others(new: str, old: str, *, name: str = "") -> bool:
+    """Whether two facts are about the same kind of thing of different people or things.
+
+    A sister's home is not one's own: small models take the one for a change of the other.
+    """
+    new, old = _without(name, new), _without(name, old)
+    attribute = _attribute(new, old)
+    if attribute is None:
+        return False
+    here, there = _SINGLE[attribute].search(new), _SINGLE[attribute].search(old)
+    if here is None or there is None:
+        return False
+    return _subject(new[: here.start()]) != _subject(old[: there.start()])
 
 
 def _without(name: str, text: str) -> str:

@@ -16,6 +16,9 @@ from memory.stores import distilling, pools, sessions
 from memory.stores.distilling import PoolState
 from memory.values import SessionId, Speaker
 
+MOST_FOUND = 10
+"""Entries that a search shows."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
@@ -43,29 +46,19 @@ class PoolDesk:
         self._clock = clock
 
     async def entries(self, viewer: Viewer, *, history: bool = False) -> list[Entry]:
-        """What the viewer may see, oldest first; superseded ones only with `history`."""
+        """As `entries_of`."""
         async with self._database.reading() as reader:
-            seen = await _seen(reader, viewer)
-        return [one for one in seen if history or one.live]
+            return await entries_of(reader, viewer, history=history)
 
     async def show(self, viewer: Viewer, entry: int) -> EntryView | None:
-        """One entry with its history; None when there is none that the viewer may see."""
+        """As `entry_of`."""
         async with self._database.reading() as reader:
-            seen = {one.id: one for one in await _seen(reader, viewer)}
-        if entry not in seen:
-            return None
-        before, current = [], entry
-        while (old := _newest_before(seen, current)) is not None:
-            before.append(old)
-            current = old.id
-        return EntryView(entry=seen[entry], before=tuple(before))
+            return await entry_of(reader, viewer, entry)
 
-    async def search(self, viewer: Viewer, query: str, *, limit: int = 10) -> list[Entry]:
-        """Entries that have a word of the query, best first."""
+    async def search(self, viewer: Viewer, query: str, *, limit: int = MOST_FOUND) -> list[Entry]:
+        """As `search_in`."""
         async with self._database.reading() as reader:
-            seen = await _seen(reader, viewer)
-        found = ranked(seen, Question(text=query))
-        return [one.entry for one in found if one.score > 0][:limit]
+            return await search_in(reader, viewer, query, limit=limit)
 
     async def add(self, viewer: Viewer, text: str) -> Entry:
         """Put a fact into the long pool: about the speaker, or of an operator, the conversation.
@@ -133,6 +126,31 @@ class PoolDesk:
         """Turns of all sessions that were lost before they were distilled (pools mode)."""
         async with self._database.reading() as reader:
             return await distilling.lost_turns(reader)
+
+
+async def entries_of(reader: Reader, viewer: Viewer, *, history: bool = False) -> list[Entry]:
+    """What the viewer may see, oldest first; superseded ones only with `history`."""
+    return [one for one in await _seen(reader, viewer) if history or one.live]
+
+
+async def entry_of(reader: Reader, viewer: Viewer, entry: int) -> EntryView | None:
+    """One entry with its history; None when there is none that the viewer may see."""
+    seen = {one.id: one for one in await _seen(reader, viewer)}
+    if entry not in seen:
+        return None
+    before, current = [], entry
+    while (old := _newest_before(seen, current)) is not None:
+        before.append(old)
+        current = old.id
+    return EntryView(entry=seen[entry], before=tuple(before))
+
+
+async def search_in(
+    reader: Reader, viewer: Viewer, query: str, *, limit: int = MOST_FOUND
+) -> list[Entry]:
+    """Entries that have a word of the query, best first."""
+    found = ranked(await _seen(reader, viewer), Question(text=query))
+    return [one.entry for one in found if one.score > 0][:limit]
 
 
 async def _seen(reader: Reader, viewer: Viewer) -> list[Entry]:

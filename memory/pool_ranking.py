@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from memory.facts import Entry, Owner, Pool, Scope
+from memory.likeness import characters
 from memory.ports import Vectors
 from memory.segments import keywords, segments
 
@@ -32,6 +33,12 @@ _BEFORE = re.compile(
     r"|以前|之前|先前|從前|過去|上次|曾經|以往|前は|昔|かつて",
     re.IGNORECASE,
 )
+_TIME = re.compile(
+    rf"{_FIRST.pattern}|{_BEFORE.pattern}"
+    r"|\b(?:now|currently|these days|at the moment|nowadays|today)\b|現在|目前|如今|今は|最近",
+    re.IGNORECASE,
+)
+"""Words that say when, not what: nearly every changed fact holds one of them."""
 
 
 class Asked(StrEnum):
@@ -107,7 +114,8 @@ def best(
 
 
 def _scores(entries: Sequence[Entry], question: Question) -> dict[int, float]:
-    wanted = keywords(question.text)
+    asked_for = _TIME.sub(" ", question.text)
+    wanted = [*keywords(asked_for), *sorted(characters(asked_for))]
     words = {one.id: _words(one.content) for one in entries}
     spread = Counter(word for found in words.values() for word in found)
     weights = {word: math.log(1 + len(entries) / (1 + spread[word])) for word in wanted}
@@ -125,7 +133,7 @@ def _scores(entries: Sequence[Entry], question: Question) -> dict[int, float]:
 
 @lru_cache(maxsize=16_384)
 def _words(content: str) -> frozenset[str]:
-    return frozenset(segments(content))
+    return frozenset(segments(content)) | characters(content)
 
 
 def _by_meaning(entries: Sequence[Entry], question: Question) -> dict[int, float]:

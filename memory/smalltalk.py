@@ -1,4 +1,7 @@
-"""Whether a message is nothing but small talk: a greeting, thanks, an okay, a laugh. Certain or not at all."""
+"""Whether a message can hold nothing worth noting: small talk, a question about the world.
+
+Certain or not at all: whatever could be a fact about the person is for the model to judge.
+"""
 
 import re
 
@@ -34,3 +37,16 @@ def is_small_talk(text: str) -> bool:
     words = _STRETCHED.sub(r"\1\1", text.casefold())
     bare = _NOISE.sub("", words)
     return not bare or _ALL_SMALL.fullmatch(bare) is not None
+
+
+_ONE_QUESTION = re.compile(r"[^.!?。！？\n;；]*[?？]+\s*")
+_SOMEBODYS = re.compile(
+    r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself|we|we're|our|ours|us|im|ive)\b"
+    r"|[我咱俺]|人家|私|僕|わたし|ぼく|うち|自分|記住|記得|記下|覚えて|\bremember\b",
+    re.IGNORECASE,
+)
+
+
+def is_plain_question(text: str) -> bool:
+    """Whether it is one question and speaks of nobody here: what it asks is no fact about anybody."""
+    return _ONE_QUESTION.fullmatch(text) is not None and _SOMEBODYS.search(text) is None

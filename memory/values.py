@@ -35,6 +35,17 @@ class Mode(StrEnum):
     POOLS = "pools"
 
 
+class Moment(StrEnum):
+    """When work is done for a session."""
+
+    TURN = "turn"
+    """Right after a turn; the next may come at once."""
+    QUIET = "quiet"
+    """Nobody has written for a short while."""
+    IDLE = "idle"
+    """Nobody has written for as long as refining waits for, where that is set."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speaker:
     """A person, by the id that never changes and the name shown at the time."""

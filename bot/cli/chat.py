@@ -16,12 +16,17 @@ from bot.config import Loaded
 from bot.jobs import alongside, follow_backlog, follow_wanted
 from bot.logs import configure
 from bot.model_choice import open_models
+from memory.values import Mode
 
 Model = Annotated[
     str,
     typer.Option("--model", help="auto, ollama:NAME, embedded:NAME, or a name from 'model list'."),
 ]
 SessionName = Annotated[str, typer.Option("--session", help="Which conversation to go on with.")]
+MemoryMode = Annotated[
+    Mode,
+    typer.Option("--mode", help="Memory: full, window, or pools (no transcript on disk)."),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Show what happens, on stderr.")]
 
 
@@ -29,6 +34,7 @@ def chat(
     *,
     model: Model = "",
     session: SessionName = "main",
+    mode: MemoryMode = Mode.FULL,
     data_dir: DataDir = None,
     config: ConfigFile = None,
     verbose: Verbose = False,
@@ -38,20 +44,20 @@ def chat(
     async def work() -> bool:
         settings = loaded(config, data_dir, model=model)
         configure(level="debug" if verbose else "warning", stream=sys.stderr)
-        return await _talk(settings, session)
+        return await _talk(settings, session, mode)
 
     if not run(work):
         raise typer.Exit(ExitCode.FAILED)
 
 
-async def _talk(settings: Loaded, session: str) -> bool:
+async def _talk(settings: Loaded, session: str, mode: Mode) -> bool:
     """Whether every line got its answer."""
     # A stream that whoever started us has closed is None.
     interactive = all(end is not None and end.isatty() for end in (sys.stdin, sys.stdout))
     provision = Provision(err, ask=interactive)
     name = _own_name()
     async with open_app(settings, lambda: open_models(settings, provision)) as app:
-        talk = ConsoleTalk(app, session=session, name=name)
+        talk = ConsoleTalk(app, session=session, name=name, mode=mode)
         if interactive:
             out.print(f"[dim]model: {app.models.chat.name}[/dim]")
             person = terminal.converse(talk, console=out, name=name)

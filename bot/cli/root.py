@@ -9,6 +9,7 @@ from bot.cli.database import database
 from bot.cli.doctor import doctor
 from bot.cli.errors import errors
 from bot.cli.exchange import export_, import_
+from bot.cli.facts import facts
 from bot.cli.jobs import jobs
 from bot.cli.memory import memory
 from bot.cli.model import model
@@ -43,5 +44,6 @@ app.command("export")(export_)
 app.add_typer(model, name="model")
 app.add_typer(errors, name="errors")
 app.add_typer(jobs, name="jobs")
+memory.add_typer(facts)
 app.add_typer(memory, name="memory")
 app.add_typer(database, name="db")

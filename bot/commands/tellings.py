@@ -1,5 +1,6 @@
 """How figures about conversations and the service are told in a chat."""
 
+from bot.commands.memory_words import MemoryWord, tell
 from bot.service_status import ServiceStatus
 from bot.words import Language, Word, say
 from memory.resetting import Fate, ResetReport, SessionFacts
@@ -27,7 +28,15 @@ def session_told(facts: SessionFacts | None, language: Language) -> str:
     if facts is None:
         return say(Word.NOTHING_REMEMBERED, language)
     summary = say(Word.YES if facts.summarised else Word.NO, language)
-    return say(Word.REMEMBERED, language, count=facts.messages, summary=summary)
+    lines = [say(Word.REMEMBERED, language, count=facts.messages, summary=summary)]
+    pools = facts.pools
+    figures = {"short": facts.short_facts, "long": facts.long_facts, "waiting": pools.waiting}
+    lines.append(tell(MemoryWord.FACTS_STATUS, language, **figures))
+    if pools.lost_turns:
+        lines.append(tell(MemoryWord.LOST_TURNS, language, count=pools.lost_turns))
+    if pools.paused:
+        lines.append(tell(MemoryWord.IS_PAUSED, language))
+    return "\n".join(lines)
 
 
 def service_told(status: ServiceStatus, language: Language) -> str:

@@ -12,10 +12,14 @@ from memory.pool_slot import PoolSlot
 from memory.prompt import Prompt
 from memory.recalling import Recalling
 from memory.stores import archive, distilling, sessions
-from memory.values import NewMessage, Role, Session, SessionId, Turn
+from memory.values import Moment, NewMessage, Role, Session, SessionId, Turn
 
 MARKS_AT_ONCE = 50
 """Turns distilled in one go; more take another."""
+MARKS_GATHERED = 4
+"""Turns gathered while people write. The window holds them word for word, so their facts are not
+missed yet; and each call between two replies pushes the conversation out of a small server's one
+prompt cache: distilling after every turn costs 650 tokens a turn to read again (measured)."""
 MOST_ATTEMPTS = 5
 """Failures after which a turn is given up: its text is in the archive, where recall finds it."""
 TEMPORARY = "temp-"
@@ -39,6 +43,11 @@ class FullMode:
         self._slot = slot
         self._deconstructor = deconstructor
         self._recalling = recalling
+
+    @property
+    def in_memory(self) -> list[SessionId]:
+        """None: what there is to do stands in the database."""
+        return []
 
     async def gather(self, session: Session, entry: NewMessage) -> Gathered:
         """Window and summary, what was found again, and a fixed number of facts."""
@@ -69,10 +78,15 @@ class FullMode:
     def settled(self, turn: Turn, mark: int | None) -> None:
         """Nothing is kept in memory: the mark and the archive are enough."""
 
-    async def afterwards(self, session: SessionId) -> None:
-        """Distil what is marked, oldest first; one that fails stays and is tried again."""
+    async def afterwards(self, session: SessionId, moment: Moment) -> None:
+        """Distil what is marked, oldest first; one that fails stays and is tried again.
+
+        While people write, a few turns are gathered first.
+        """
         async with self._database.reading() as reader:
             marks = await distilling.marks(reader, session, limit=MARKS_AT_ONCE)
+        if moment is Moment.TURN and len(marks) < MARKS_GATHERED:
+            return
         for mark in marks:
             exchange = await self._exchange(session, mark)
             if exchange is None or mark.attempts >= MOST_ATTEMPTS:

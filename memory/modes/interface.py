@@ -5,7 +5,7 @@ from typing import Protocol
 
 from memory.database import Unit
 from memory.prompt import Prompt, Slots
-from memory.values import Message, NewMessage, Session, SessionId, Shown, Turn
+from memory.values import Message, Moment, NewMessage, Session, SessionId, Shown, Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +21,11 @@ class Gathered:
 
 class MemoryMode(Protocol):
     """One memory. Implementations: `memory.modes.full`, `window`, `pools`."""
+
+    @property
+    def in_memory(self) -> list[SessionId]:
+        """Sessions with turns that the end of the process would lose, who waits longest first."""
+        ...
 
     async def gather(self, session: Session, entry: NewMessage) -> Gathered:
         """What the prompt that answers `entry` shows of the past. Reads only.
@@ -51,8 +56,8 @@ class MemoryMode(Protocol):
         """The turn's transaction is through: only now did it happen."""
         ...
 
-    async def afterwards(self, session: SessionId) -> None:
-        """Do what was left for after the send.
+    async def afterwards(self, session: SessionId, moment: Moment) -> None:
+        """Do what was left for after the send, as far as the moment is right for it.
 
         Raises:
             ModelError: a model could not be asked; what is left waits for another try.

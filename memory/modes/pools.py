@@ -17,7 +17,7 @@ from memory.passes.deconstruct import Deconstructor, Exchange, worth_distilling
 from memory.pool_slot import PoolSlot
 from memory.prompt import Prompt, Slots
 from memory.stores import distilling
-from memory.values import NO_SEQ, Message, NewMessage, Session, SessionId, Turn
+from memory.values import NO_SEQ, Message, Moment, NewMessage, Session, SessionId, Turn
 
 log = structlog.get_logger()
 
@@ -59,7 +59,7 @@ class PoolsMode:
         self._recent: OrderedDict[SessionId, deque[Message]] = OrderedDict()
 
     @property
-    def waiting(self) -> list[SessionId]:
+    def in_memory(self) -> list[SessionId]:
         """Sessions with turns that are to be distilled, who waits longest first."""
         both = (*self._pushed_out, *self._waiting)
         return list(dict.fromkeys(one.exchange.session for one in both))
@@ -105,7 +105,11 @@ class PoolsMode:
         while len(self._recent) > MOST_SESSIONS:
             self._recent.popitem(last=False)
 
-    async def afterwards(self, session: SessionId) -> None:
+    async def afterwards(
+        self,
+        session: SessionId,
+        moment: Moment,  # noqa: ARG002 - the next turn knows only what was distilled
+    ) -> None:
         """Distil the session's turns, oldest first; one that fails stays and is tried again."""
         await self._count_lost()
         for one in [one for one in self._waiting if one.exchange.session == session]:

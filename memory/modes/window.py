@@ -12,6 +12,7 @@ from memory.values import (
     NO_SEQ,
     NOTHING_SHOWN,
     Message,
+    Moment,
     NewMessage,
     Seq,
     Session,
@@ -29,6 +30,11 @@ class WindowMode:
         self._database = database
         self._summaries = summaries
         self._usual = window_messages
+
+    @property
+    def in_memory(self) -> list[SessionId]:
+        """None: what there is to do stands in the database."""
+        return []
 
     async def gather(self, session: Session, entry: NewMessage) -> Gathered:
         """The window, stretched over what is not summarised yet, and the summary."""
@@ -57,7 +63,7 @@ class WindowMode:
     def settled(self, turn: Turn, mark: int | None) -> None:
         """Nothing is left to do."""
 
-    async def afterwards(self, session: SessionId) -> None:
+    async def afterwards(self, session: SessionId, moment: Moment) -> None:
         """Nothing is left to do."""
 
     async def reset(self, unit: Unit, session: SessionId) -> None:

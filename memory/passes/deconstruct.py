@@ -11,7 +11,7 @@ from memory.database import Database, Unit
 from memory.distillate import cleaned, in_language_of, rests_on
 from memory.errors import ModelAnswerInvalid
 from memory.facts import Entry, NewEntry, Pool, Scope, Source, Tag
-from memory.likeness import CHANGE, changes, first_like, shares_words
+from memory.likeness import CHANGE, about_others, changes, first_like, shares_words, touches
 from memory.loose_json import objects
 from memory.pool_ranking import Question, ranked, visible
 from memory.ports import (
@@ -22,7 +22,7 @@ from memory.ports import (
     JsonSchema,
     Priority,
 )
-from memory.smalltalk import is_small_talk
+from memory.smalltalk import is_plain_question, is_small_talk
 from memory.stores import distilling, pools, sessions
 from memory.taiwan import is_japanese
 from memory.text import clip, estimate_tokens, has_cjk, one_line
@@ -83,7 +83,8 @@ class _Fact:
 
 def worth_distilling(text: str) -> bool:
     """Whether a message can hold a fact at all, as far as that is certain without a model."""
-    return not is_small_talk(_unquoted(text))
+    own = _unquoted(text).strip()
+    return not is_small_talk(own) and not is_plain_question(own)
 
 
 class Deconstructor:
@@ -130,7 +131,8 @@ class Deconstructor:
         near = [
             picked.entry
             for picked in ranked(own, Question(text=exchange.text))
-            if picked.score > 0 and shares_words(picked.entry.content, exchange.text, besides=name)
+            if CHANGE.search(exchange.text)
+            or touches(picked.entry.content, exchange.text, besides=name)
         ]
         return near[:MOST_KNOWN]
 
@@ -205,11 +207,13 @@ def _replaces(fact: _Fact, old: Entry, exchange: Exchange) -> bool:
     """Whether a fact takes an entry's place: the model says so, or the words do.
 
     The model is believed only where the two have a word in common or the message speaks of a
-    change: small models name notes at random.
+    change, and never across people or things: small models name notes at random.
     """
     name = exchange.speaker.name
     if changes(fact.content, old.content, name=name):
         return True
+    if about_others(fact.content, old.content, name=name):
+        return False
     believed = CHANGE.search(exchange.text) or shares_words(fact.content, old.content, besides=name)
     return old.id in fact.replaces and bool(believed)
 

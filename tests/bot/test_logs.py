@@ -7,6 +7,7 @@ import structlog
 
 from bot.logs import configure
 from bot.ports import Secret
+from memory.errors import StorageFull
 
 
 class Terminal(io.StringIO):
@@ -90,3 +91,39 @@ def test_the_libraries_that_print_urls_with_tokens_are_quiet():
         logging.getLogger(name).info("GET https://api/botTOKEN/getMe")
 
     assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("tty", [False, True])
+def test_what_an_exception_says_is_not_logged_only_its_type_and_place(tty):
+    stream = Terminal() if tty else io.StringIO()
+    configure(level="debug", stream=stream)
+
+    def encode(text):
+        try:
+            text.encode("ascii")
+        except UnicodeEncodeError as error:
+            raise ValueError(f"cannot take {text}") from error
+
+    said = "秘密 my " + "secret"
+    try:
+        encode(said)
+    except ValueError:
+        structlog.get_logger().exception("turn.broke")
+
+    told = stream.getvalue()
+    assert "ValueError" in told
+    assert "UnicodeEncodeError" in told
+    assert "in encode" in told
+    assert said not in told
+
+
+def test_what_our_own_errors_say_is_logged():
+    stream = io.StringIO()
+    configure(level="debug", stream=stream)
+
+    try:
+        raise StorageFull("the disk is full")
+    except StorageFull:
+        structlog.get_logger().exception("turn.broke")
+
+    assert "StorageFull: the disk is full" in stream.getvalue()

@@ -28,7 +28,16 @@ class Echo:
         self.on_call = None
         self.asked = []
 
+    @staticmethod
+    def noted(_body):
+        """The answer to a call that wants JSON: nothing worth noting."""
+        return '{"facts": []}'
+
     async def chat(self, body):
+        if body.get("format"):
+            yield {"content": self.noted(body)}
+            yield {"done_reason": "stop", "prompt_eval_count": 10, "eval_count": 3}
+            return
         said = body["messages"][-1]["content"].splitlines()[-1]
         self.asked.append(said)
         if self.on_call is not None:
@@ -52,6 +61,7 @@ class World:
     """Platform to a line of TOML for its allow table."""
     deny: dict = field(default_factory=dict)
     limits: str = ""
+    mode: str = "full"
 
     def config(self):
         path = self.directory / "kith.toml"
@@ -68,11 +78,13 @@ url = "{self.ollama.url}"
 [telegram]
 api_url = "{self.telegram.base_url.removesuffix("/bot")}"
 poll_s = 2
+mode = "{self.mode}"
 [telegram.allow]
 {self.allow.get("telegram", "")}
 [telegram.deny]
 {self.deny.get("telegram", "")}
 [discord]
+mode = "{self.mode}"
 api_url = "{self.discord.api_url}"
 gateway_url = "{self.discord.gateway_url}"
 [discord.allow]

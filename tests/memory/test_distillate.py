@@ -18,6 +18,9 @@ from memory.facts import CONTENT_CHARS
         ("3 cats live with Anna.", "3 cats live with Anna."),
         ("2.5 km is what Anna runs.", "2.5 km is what Anna runs."),
         ("他吃素", "他吃素"),
+        ("Anna wrote: My dog is called Rex.", "Anna's dog is called Rex."),
+        ("Anna is allergic to shrimp,", "Anna is allergic to shrimp"),
+        ("Anna說：喜歡喝茶", "喜歡喝茶"),
     ],
 )
 def test_a_fact_loses_its_trimmings_and_names_the_person(written, stored):

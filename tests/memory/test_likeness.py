@@ -1,6 +1,6 @@
 import pytest
 
-from memory.likeness import changes, same
+from memory.likeness import changes, same, touches
 
 CHANGED = [
     ("Anna lives in Taipei.", "Anna lives in Tainan."),
@@ -80,3 +80,12 @@ def test_the_same_in_other_words_is_the_same(one, other):
 )
 def test_another_value_a_negation_or_a_detail_is_not_the_same(one, other):
     assert not same(one, other)
+
+
+def test_a_character_that_is_also_a_particle_stays_in_names():
+    assert not same("小明搬到京都住", "小明搬到京城住")
+
+
+def test_a_single_character_can_be_what_two_texts_share():
+    assert touches("小明在學鋼琴", "我不學那個了", besides="小明")
+    assert not touches("小明在學鋼琴", "今天天氣好", besides="小明")

@@ -9,13 +9,14 @@ from memory.engine import open_engine
 from memory.errors import ModelTimedOut, SessionMoved
 from memory.facts import Pool, Scope
 from memory.modes import pools as pools_mode
+from memory.modes.full import MARKS_GATHERED
 from memory.ports import Models
 from memory.resetting import Fate
 from memory.settings import MemorySettings, PoolSettings
 from memory.stores import archive, summaries
 from memory.stores.summaries import Cursor
 from memory.summary import Summary
-from memory.values import Mode, NewMessage, Role, SessionId, Turn
+from memory.values import Mode, Moment, NewMessage, Role, SessionId, Turn
 from tests.fakes import FakeChatModel, FakeClock, FakeEmbedder
 from tests.memory.pool_house import ANNA, MING, ROOM, entry, every, facts, put, refined, stored
 
@@ -59,8 +60,8 @@ class Talk:
 
     async def catch_up(self):
         """Do the work that waits."""
-        while (session := self.engine.afterwork.wanted()) is not None:
-            await self.engine.afterwork.do(session)
+        while (found := self.engine.afterwork.wanted()) is not None:
+            await self.engine.afterwork.do(found[0])
 
     async def messages(self, session=ROOM):
         async with self.database.reading() as reader:
@@ -160,6 +161,16 @@ async def test_a_failed_turn_of_full_mode_is_tried_again_after_a_restart(tmp_pat
         [fact] = await every(talk.database)
         assert fact.content == "Anna own a kayak"
         assert [(one.kind, one.id) for one in fact.sources] == [("message", "1")]
+
+
+async def test_full_mode_gathers_a_few_turns_while_people_write(tmp_path):
+    async with a_talk(tmp_path, Mode.FULL, extractor) as talk:
+        for number in range(1, MARKS_GATHERED + 1):
+            assert talk.model.requests == []
+            await talk.say(f"I own kayak number {number}")
+            await talk.engine.afterwork.do(ROOM, Moment.TURN)
+
+        assert len(talk.model.requests) == MARKS_GATHERED
 
 
 async def test_a_turn_that_never_works_is_given_up_in_full_mode(tmp_path):

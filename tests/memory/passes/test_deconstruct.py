@@ -188,6 +188,15 @@ async def test_a_note_that_has_nothing_to_do_with_the_fact_is_not_given_up_for_i
     assert all(one.live for one in await every(database))
 
 
+async def test_a_note_about_somebody_else_is_not_given_up_whatever_the_model_says(database):
+    [own] = await put(database, entry("小明住在台北", speaker=MING))
+    said = exchange("我妹妹住在高雄，她搬過去兩年了", speaker=MING)
+
+    await _run(database, facts("小明的妹妹住在高雄", replaces=[own]), said)
+
+    assert await stored(database) == ["小明住在台北", "小明的妹妹住在高雄"]
+
+
 @pytest.mark.parametrize(("who", "old", "text", "new"), CHANGE)
 async def test_one_persons_change_leaves_anothers_fact_alone(database, who, old, text, new):
     other = MING if who is ANNA else ANNA

@@ -1,0 +1,98 @@
+"""`/mode`: which memory a conversation uses, and what becomes of what is stored when it changes."""
+
+from collections.abc import Awaitable, Callable
+
+from bot.commands.memory_words import MemoryWord, explain, tell
+from bot.commands.registry import Command, Request
+from bot.ports import CommandAnswer, CommandOption, CommandSpec, OptionKind
+from bot.words import Word, say
+from memory.clearing import Cleared
+from memory.engine import Engine
+from memory.values import Mode, PersonId
+
+Record = Callable[[PersonId, str, str], Awaitable[None]]
+"""Writes down who did what to which conversation."""
+
+_WHICH = CommandOption(
+    name="which",
+    descriptions=explain(MemoryWord.ABOUT_WHICH),
+    choices=tuple(mode.value for mode in Mode),
+)
+_STORED = CommandOption(
+    name="stored", descriptions=explain(MemoryWord.ABOUT_STORED), choices=("keep", "purge")
+)
+_SEED = CommandOption(
+    name="seed", descriptions=explain(MemoryWord.ABOUT_SEED), kind=OptionKind.FLAG
+)
+_ASKED = {
+    Mode.POOLS: MemoryWord.MODE_ASKED_POOLS,
+    Mode.WINDOW: MemoryWord.MODE_ASKED_WINDOW,
+    Mode.FULL: MemoryWord.MODE_ASKED_FULL,
+}
+
+
+class ModeCommand:
+    """The handler."""
+
+    def __init__(self, *, engine: Engine, record: Record) -> None:
+        self._engine = engine
+        self._record = record
+
+    def table(self) -> tuple[Command, ...]:
+        """The one command."""
+        spec = CommandSpec(
+            name="mode",
+            descriptions=explain(MemoryWord.ABOUT_MODE),
+            options=(_WHICH, _STORED, _SEED),
+            private=True,
+            admin_only=True,
+        )
+        return (Command(spec=spec, handle=self.mode),)
+
+    async def mode(self, request: Request) -> CommandAnswer:
+        """Show the mode; change it once it was said what becomes of what is stored."""
+        which, stored = request.options.get(_WHICH.name), request.options.get(_STORED.name)
+        if which is None:
+            return await self._told(request, MemoryWord.MODE_IS, request.verdict.mode)
+        mode = Mode(which)
+        if stored is None:
+            return await self._told(request, _ASKED[mode], mode)
+        done = await self._engine.clearing.switch(
+            request.session, mode, purge=stored == "purge", seed=request.flag(_SEED.name)
+        )
+        await self._record(request.call.author.person, f"mode {mode} {stored}", request.session)
+        return CommandAnswer(text=_switched(request, mode, done), private=True)
+
+    async def _told(self, request: Request, word: MemoryWord, mode: Mode) -> CommandAnswer:
+        held = await self._engine.clearing.holdings(request.session)
+        text = tell(
+            word,
+            request.language,
+            mode=mode.value,
+            messages=held.messages,
+            short=held.short,
+            long=held.long,
+            summary=_yes(request, yes=held.summary),
+        )
+        return CommandAnswer(text=text, private=True)
+
+
+def _switched(request: Request, mode: Mode, done: Cleared) -> str:
+    gone, kept = done.cleared, done.kept
+    text = tell(
+        MemoryWord.SWITCHED,
+        request.language,
+        mode=mode.value,
+        messages=gone.messages,
+        facts=max(gone.short, 0) + max(gone.long, 0),
+        summary=_yes(request, yes=gone.summary),
+        kept_messages=kept.messages,
+        kept_facts=kept.short + kept.long,
+    )
+    if not done.seeded:
+        return text
+    return f"{text}\n{tell(MemoryWord.SEEDED, request.language, count=done.seeded)}"
+
+
+def _yes(request: Request, *, yes: bool) -> str:
+    return say(Word.YES if yes else Word.NO, request.language)
