@@ -189,7 +189,11 @@ class Engine:
             self.afterwork.want(turn.session)
 
     async def begin_window(self, session: SessionId) -> None:
-        """Let the next turn start with an empty window; nothing is deleted."""
+        """Let the next turn start with an empty window; nothing is deleted.
+
+        Messages that no summary covers yet leave it too, as was asked for. Until the run that this
+        wants is done, they are in no prompt, unless mode `full` recalls them.
+        """
         async with self._database.unit() as unit:
             await sessions.begin_window(unit, session)
         self.summaries.want(session)

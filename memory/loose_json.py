@@ -31,9 +31,14 @@ _DECODER = json.JSONDecoder(strict=False, parse_constant=_refuse)
 def objects(text: str) -> list[JsonObject]:
     """Every complete JSON object in a model's answer, outermost ones only, in order.
 
-    Where an outer object was cut off, the complete ones inside it are found instead.
+    Where an outer object was cut off, the complete ones inside it are found instead. A text that is
+    one object and nothing else is taken as it stands: tags inside its texts are no thinking.
     """
-    text = without_thinking(text[:LONGEST_CHARS])
+    text = text[:LONGEST_CHARS].strip()
+    whole, end = _decoded(text, 0)
+    if whole is not None and end == len(text):
+        return [whole]
+    text = without_thinking(text)
     found: list[JsonObject] = []
     at = text.find("{")
     for _ in range(MOST_STARTS):

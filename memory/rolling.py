@@ -71,7 +71,8 @@ class RollingSummary:
     async def window_size(self, reader: Reader, session: Session, cursor: Seq, usual: int) -> int:
         """How many of the last messages the window must reach over.
 
-        Until a message is summarised it stays in the window, so that nothing is ever in neither.
+        Until a message is summarised it stays in the window, so that nothing is ever in neither;
+        but for what stands before `window_seq`: there somebody asked for an empty window.
         """
         behind = Seq(max(cursor, session.window_seq - 1))
         pending = await archive.count_after(reader, session.id, seq=behind, most=MOST_PENDING)

@@ -13,7 +13,7 @@ import structlog
 from memory.chunks import Chunk, Record, conversations, next_chunk
 from memory.database import Database
 from memory.errors import ModelError, ModelMissing, ModelUnreachable, SessionMoved
-from memory.judge import Item, Judge
+from memory.judge import PIECE_CHARS, Item, Judge
 from memory.ports import ChatModel, Clock
 from memory.prompt import metadata_line
 from memory.scribe import AUTO, Scribe
@@ -29,8 +29,6 @@ log = structlog.get_logger()
 
 READ_MESSAGES = 1_000
 """Messages read at a time; a longer backlog takes several rounds of the same run."""
-PIECE_CHARS = 600
-"""As much of a message as the decision model gets to see."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +101,13 @@ class Summariser:
         Raises:
             StoreError: the database could not do it; what was saved before stands.
         """
-        tally = _Tally(progress)
+        tally, reached = _Tally(progress), None
         try:
             while (begun := await self._begin(session)) is not None:
+                if begun.cursor == reached:  # what was saved cannot be read back
+                    log.error("summary.stuck", session=session)
+                    return tally.ended(Ended.FAILED)
+                reached = begun.cursor
                 if begun.stored.cursor is None and begun.stored.summary:
                     await self._adopt(session, begun)
                     return tally.ended(Ended.ADOPTED)

@@ -27,6 +27,11 @@ def test_the_object_is_found_in_whatever_stands_round_it(text):
     assert objects(text) == [ANSWER]
 
 
+@pytest.mark.parametrize("said", ["closed </think> here", "opened <think> here", "<think></think>"])
+def test_an_answer_that_is_one_object_keeps_the_tags_that_stand_in_its_texts(said):
+    assert objects(f"\n{json.dumps({'a': said})}\n") == [{"a": said}]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -272,7 +272,31 @@ async def test_a_long_backlog_is_read_in_rounds_and_in_full(database, monkeypatc
     assert all(len(call) % 2 == 0 for call in notes.read)
 
 
+async def test_a_summary_that_speaks_of_think_tags_is_read_back(database):
+    await say(database, "Why does it print those tags?", "The model closes its thinking.")
+    answer = to_json(Summary(key_decisions=("Do: strip </think> tags",)))
+    notes = Notes({1: answer.replace("<", "\\u003c")})
+
+    run = await summariser(database, notes.model).run(ALICE)
+
+    assert (run.ended, run.calls) == (Ended.UP_TO_DATE, 1)
+    assert (await current(database)).summary.key_decisions == ("Do: strip </think> tags",)
+
+
 # Failures
+
+
+async def test_a_cursor_that_stands_still_ends_the_run(database, monkeypatch):
+    async def unread(_reader, _session):
+        return NOTHING_STORED
+
+    await say(database, "a", "b")
+    monkeypatch.setattr(summaries, "current", unread)
+
+    async with asyncio.timeout(5):
+        run = await summariser(database, Notes().model).run(ALICE)
+
+    assert (run.ended, run.calls) == (Ended.FAILED, 1)
 
 
 async def test_a_failed_chunk_ends_the_run_and_the_next_run_goes_on_from_it(database):
