@@ -118,6 +118,7 @@ class App:
         """How all of this does."""
         return StatusBoard(
             models=self.models,
+            search=self.engine.search,
             delivery=self.delivery,
             router=self.router,
             standings=self.watch.standings,

@@ -56,10 +56,18 @@ class ServiceStatus:
     """Updates that could not be understood."""
     chat_model: str
     embed_model: str | None
+    waiting_vectors: int = 0
+    """Messages that have no vector yet; until then they are found by words alone."""
+    keyword_only: str | None = None
+    """Why search is by words alone: the kind of the embedding model's failure; None when it is not."""
     troubles: tuple[Trouble, ...] = ()
     """The last ones, newest first."""
 
     @property
     def search(self) -> str:
         """How the past is searched."""
-        return "words and meaning" if self.embed_model else "words"
+        if self.embed_model is None:
+            return "words"
+        told = "by words only for now" if self.keyword_only else "words and meaning"
+        waiting = f" ({self.waiting_vectors} messages wait for vectors)"
+        return told + (waiting if self.waiting_vectors else "")

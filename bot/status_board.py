@@ -9,6 +9,7 @@ from bot.router import Router
 from bot.service_status import ServiceStatus
 from bot.supervisor import Standings
 from memory.ports import Clock, Models
+from memory.search import Search
 
 
 class StatusBoard:
@@ -18,6 +19,7 @@ class StatusBoard:
         self,
         *,
         models: Models,
+        search: Search,
         delivery: Delivery,
         router: Router,
         standings: Standings,
@@ -25,6 +27,7 @@ class StatusBoard:
         clock: Clock,
     ) -> None:
         self._models = models
+        self._search = search
         self._delivery = delivery
         self._router = router
         self._standings = standings
@@ -38,6 +41,7 @@ class StatusBoard:
             StoreError: the database could not be read.
         """
         counts = await self._delivery.counts()
+        vectors = await self._search.backlog()
         embed = self._models.embed
         return ServiceStatus(
             version=_version(),
@@ -51,6 +55,8 @@ class StatusBoard:
             quarantined=counts.quarantined,
             chat_model=self._models.chat.name,
             embed_model=embed.name if embed else None,
+            waiting_vectors=vectors.waiting,
+            keyword_only=vectors.keyword_only,
             troubles=self._troubles.newest_first(),
         )
 

@@ -56,6 +56,8 @@ class Word(StrEnum):
     REMEMBERED = "remembered"
     NOTHING_REMEMBERED = "nothing_remembered"
     SERVICE_IS = "service_is"
+    SEARCH_BY_WORDS = "search_by_words"
+    VECTORS_WAIT = "vectors_wait"
     WHO_YOU_ARE = "who_you_are"
     SESSIONS_ARE = "sessions_are"
     NO_SUCH_SESSION = "no_such_session"
@@ -266,6 +268,14 @@ _TABLE: dict[Word, dict[Language, str]] = {
     Word.SERVICE_IS: {
         Language.ENGLISH: "Conversations under way: {lanes}; to answer: {inbox}; to send: {outbox}",
         Language.CHINESE: "進行中的對話：{lanes}；待回覆：{inbox}；待送出：{outbox}",
+    },
+    Word.SEARCH_BY_WORDS: {
+        Language.ENGLISH: "Search: by words only for now; my embedding model is not available.",
+        Language.CHINESE: "搜尋：目前只能用關鍵字，語意搜尋的模型暫時無法使用。",
+    },
+    Word.VECTORS_WAIT: {
+        Language.ENGLISH: "- messages that wait for vectors: {count}",
+        Language.CHINESE: "- 還在等待建立向量的訊息：{count}",
     },
     Word.WHO_YOU_ARE: {
         Language.ENGLISH: (

@@ -75,6 +75,8 @@ class TalkCommands:
             say(Word.MODEL_IS, request.language, model=status.chat_model),
             session_told(facts, request.language),
         ]
+        if status.embed_model and status.keyword_only:
+            lines.append(say(Word.SEARCH_BY_WORDS, request.language))
         if request.verdict.admin:
             lines.append(service_told(status, request.language))
         return CommandAnswer(text="\n".join(lines), private=True)

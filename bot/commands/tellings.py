@@ -52,4 +52,6 @@ def service_told(status: ServiceStatus, language: Language) -> str:
         inbox=status.inbox_open,
         outbox=status.outbox_open,
     )
+    if status.embed_model and status.waiting_vectors:
+        lines.append(say(Word.VECTORS_WAIT, language, count=status.waiting_vectors))
     return "\n".join([*lines, told])

@@ -34,6 +34,7 @@ class Desk:
     def __init__(self, engine, database, model):
         self.engine, self.database, self.model = engine, database, model
         self.turns = TurnEngine(engine=engine, chat=model, clock=FakeClock())
+        self.keyword_only = None
         talk = TalkCommands(engine=engine, turns=self.turns, status=self.status)
         admin = AdminCommands(engine=engine, record=Audit(database, FakeClock()).record)
         self.commands = Commands(
@@ -46,7 +47,7 @@ class Desk:
         return ServiceStatus(
             version="1", pid=1, started_at_ns=0, adapters=(up,), lanes=3, inbox_open=2,
             outbox_open=1, perhaps_delivered=0, quarantined=0, chat_model="ollama:qwen3",
-            embed_model=None,
+            embed_model="ollama:bge", waiting_vectors=62, keyword_only=self.keyword_only,
         )  # fmt: skip
 
     async def say(self, text, *, user="7", language="en"):
@@ -160,6 +161,18 @@ async def test_status_tells_a_person_of_their_conversation_and_an_admin_of_the_s
     assert "telegram: up" not in plain
     assert "telegram: up" in admin
     assert "to answer: 2" in admin
+
+
+async def test_status_says_that_search_is_by_words_alone_while_the_embedding_model_is_down(desk):
+    well = await desk.say("/status"), await desk.say("/status", user="9")
+    desk.keyword_only = "ModelUnreachable"
+    down = await desk.say("/status"), await desk.say("/status", user="9", language="zh")
+
+    assert not any("words" in told for told in well)
+    assert "Search: by words only for now" in down[0]
+    assert "62" not in down[0]
+    assert "搜尋：目前只能用關鍵字" in down[1]
+    assert "等待建立向量的訊息：62" in down[1]
 
 
 async def test_whoami_names_the_ids(desk):
