@@ -125,6 +125,10 @@ class Sender:
             await self._again(part, sends=part.sends, pause_s=ADAPTER_PAUSE_S)
         except SendError:
             await self._doubt(part)
+        except Exception as error:  # noqa: BLE001 - a job boundary: one part must not silence all chats
+            # The kind alone: the error of a library may quote what was sent.
+            log.error("part.broke", row=part.row, error=type(error).__name__)  # noqa: TRY400
+            await self._doubt(part)
         else:
             await self._close(part, OutboxState.DELIVERED, platform_id)
 

@@ -56,6 +56,23 @@ async def test_a_chat_that_has_to_wait_keeps_its_order_and_holds_up_no_other(tmp
         assert house.adapter.texts() == ["other", "one", "two"]
 
 
+async def test_an_error_that_nobody_foresaw_costs_its_part_and_nobody_elses(tmp_path, capsys):
+    async with open_house(tmp_path) as house:
+        house.adapter.faults = [RuntimeError("could not send swordfish")] * MAY_ARRIVE[
+            house.adapter.platform
+        ]
+        await post(house, direct("7"), "swordfish")
+        for _ in range(3):
+            await house.later(30)
+        await post(house, direct("7"), "two")
+        await post(house, direct("8"), "other")
+        await house.settled()
+
+        assert sorted(house.adapter.texts()) == ["other", "two"]
+        assert await house.states("outbox") == ["unknown", "delivered", "delivered"]
+    assert "swordfish" not in "".join(capsys.readouterr())
+
+
 async def test_a_slow_chat_holds_up_no_other(tmp_path):
     go = asyncio.Event()
 
