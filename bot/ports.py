@@ -114,6 +114,8 @@ class CommandCall:
     arguments: Mapping[str, str] = field(default_factory=dict)
     rest: str = ""
     """For text commands: what followed the name."""
+    aloud: bool = False
+    """Typed where others read along: the answer cannot be kept from them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +174,8 @@ class CommandSpec:
     """The answer is for the eyes of who asked (Discord: ephemeral)."""
     admin_only: bool = False
     """Hidden from most, where the platform can do that."""
+    beyond: bool = False
+    """It tells of more than the conversation that it is given in: not where others read along."""
     in_direct: bool = True
     """Offered in direct chats."""
     in_guild: bool = True

@@ -37,6 +37,7 @@ class Word(StrEnum):
     NO = "no"
     NOT_ALLOWED = "not_allowed"
     ADMINS_ONLY = "admins_only"
+    ASK_ALONE = "ask_alone"
     COMMAND_FAILED = "command_failed"
     NEW_WINDOW = "new_window"
     RESET_ASKED = "reset_asked"
@@ -175,6 +176,10 @@ _TABLE: dict[Word, dict[Language, str]] = {
     Word.ADMINS_ONLY: {
         Language.ENGLISH: "Only an administrator may do that.",
         Language.CHINESE: "只有管理者可以這麼做。",
+    },
+    Word.ASK_ALONE: {
+        Language.ENGLISH: "Others would read the answer here. Please ask me in a direct chat.",
+        Language.CHINESE: "在這裡回答會讓其他人看到，請私訊我再問一次。",
     },
     Word.COMMAND_FAILED: {
         Language.ENGLISH: "That did not work: {reason}.",

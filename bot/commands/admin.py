@@ -85,4 +85,5 @@ def _spec(name: str, about: Word, *options: CommandOption) -> CommandSpec:
         options=options,
         private=True,
         admin_only=True,
+        beyond=True,
     )

@@ -41,6 +41,7 @@ SPEC = CommandSpec(
     options=(WHAT, RECORD),
     private=True,
     admin_only=True,
+    beyond=True,
 )
 
 _TEXTS = {

@@ -9,6 +9,7 @@ from bot.access import Verdict
 from bot.doorkeeper import Place
 from bot.ports import (
     Author,
+    ChatKind,
     ChatRef,
     CommandAnswer,
     CommandCall,
@@ -74,14 +75,15 @@ class Commands:
         """The command that a text gives; None when it is not one."""
         if not text.startswith("/"):
             return None
-        words = text[1:].split()
+        words, aloud = text[1:].split(), chat.kind is ChatKind.GROUP
         for length in (2, 1):
             name = " ".join(words[:length]).lower()
             if len(words) >= length and name in self._commands:
                 rest = " ".join(words[length:])
-                return CommandCall(chat=chat, author=author, name=name, rest=rest)
+                return CommandCall(chat=chat, author=author, name=name, rest=rest, aloud=aloud)
         name = words[0].lower() if words else "help"
-        return CommandCall(chat=chat, author=author, name=name, rest=" ".join(words[1:]))
+        rest = " ".join(words[1:])
+        return CommandCall(chat=chat, author=author, name=name, rest=rest, aloud=aloud)
 
     async def run(self, call: CommandCall) -> CommandAnswer:
         """Carry a command out, or answer why not: who may use it is decided here."""
@@ -96,6 +98,8 @@ class Commands:
             return self._unknown(call, language, place.verdict)
         if command.spec.admin_only and not place.verdict.admin:
             return CommandAnswer(text=say(Word.ADMINS_ONLY, language), private=True)
+        if command.spec.beyond and call.aloud:
+            return CommandAnswer(text=say(Word.ASK_ALONE, language), private=True)
         request = Request(
             call=call,
             language=language,

@@ -77,7 +77,7 @@ class TalkCommands:
         ]
         if status.embed_model and status.keyword_only:
             lines.append(say(Word.SEARCH_BY_WORDS, request.language))
-        if request.verdict.admin:
+        if request.verdict.admin and not request.call.aloud:
             lines.append(service_told(status, request.language))
         return CommandAnswer(text="\n".join(lines), private=True)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -26,6 +27,7 @@ from tests.bot.house import BOT_SCHEMA, until
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
 
 CHAT = ChatRef(platform=Platform.TELEGRAM, bot="1", chat="7", kind=ChatKind.DIRECT, title="Ann")
+GROUP = replace(CHAT, kind=ChatKind.GROUP, chat="-5")
 SESSION = SessionId("tg-1-7")
 RULES = AccessSettings(allow=IdLists(users=("7", "9")), admins=("telegram:9",))
 
@@ -50,9 +52,9 @@ class Desk:
             embed_model="ollama:bge", waiting_vectors=62, keyword_only=self.keyword_only,
         )  # fmt: skip
 
-    async def say(self, text, *, user="7", language="en"):
+    async def say(self, text, *, user="7", language="en", chat=CHAT):
         author = Author(person=PersonId(f"telegram:{user}"), name="Ann", language=language)
-        return (await self.commands.run(self.commands.parse(text, CHAT, author))).text
+        return (await self.commands.run(self.commands.parse(text, chat, author))).text
 
     async def chat(self, text):
         speaker = Speaker(person=PersonId("telegram:7"), name="Ann")
@@ -149,6 +151,26 @@ async def test_stop_stops_the_turn_that_is_being_written(tmp_path):
 
         assert turn.result().kept is False
         assert "not writing" in await desk.say("/stop")
+
+
+@pytest.mark.parametrize(
+    "command", ["/admin sessions", "/admin inspect tg-1-7", "/admin reset tg-1-7 yes"]
+)
+async def test_what_is_told_of_other_conversations_is_not_told_where_others_read_along(
+    desk, command
+):
+    await desk.chat("hello")
+
+    refused = await desk.say(command, user="9", chat=GROUP)
+
+    assert "direct chat" in refused
+    assert "tg-1-7" not in refused
+    assert (await desk.engine.inspect(SESSION)).messages == 2
+    assert "tg-1-7" in await desk.say("/admin sessions", user="9")
+
+
+async def test_the_service_is_not_told_of_where_others_read_along(desk):
+    assert "telegram: up" not in await desk.say("/status", user="9", chat=GROUP)
 
 
 async def test_status_tells_a_person_of_their_conversation_and_an_admin_of_the_service(desk):
