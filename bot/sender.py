@@ -115,6 +115,10 @@ class Sender:
         ):
             return
         out = Outbound(chat=part.chat, text=text, reply_to=part.reply_to, nonce=part.nonce)
+        await self._ask(part, out)
+
+    async def _ask(self, part: Part, out: Outbound) -> None:
+        """Ask the platform to deliver a part, and write down what came of it."""
         try:
             platform_id = await self._adapters[part.chat.platform].send(out)
         except SendRefused:
