@@ -39,26 +39,12 @@ from bot.errors import UsageError
 from bot.intake import InboxIntake
 from bot.job_log import JobLog
 from bot.job_verbs import job_verbs
-from bot.jobs import (
-    all_jobs,
-    follow_backlog,
-    follow_wanted,
-    forget_ids_job,
-    tool_upkeep,
-)
+from bot.jobs import all_jobs, follow_backlog, follow_wanted, forget_ids_job, tool_upkeep
 from bot.logs import RecentTroubles
 from bot.memory_verbs import memory_verbs
 from bot.model_choice import open_embedder
 from bot.platforms import AdapterOptions, access_settings, open_adapter, tokens_needed
-from bot.ports import (
-    Author,
-    ChatAdapter,
-    ChatKind,
-    ChatRef,
-    Draft,
-    Platform,
-    Reply,
-)
+from bot.ports import Author, ChatAdapter, ChatKind, ChatRef, Draft, Platform, Reply
 from bot.router import Router, open_router
 from bot.scheduler import Scheduler
 from bot.sender import Sender
