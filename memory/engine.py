@@ -234,7 +234,7 @@ class Engine:
     async def sessions(self) -> list[Session]:
         """All conversations, the last used first."""
         async with self._database.reading() as reader:
-            return await sessions.every(reader)
+            return await resetting.conversations(reader)
 
     async def sweep_temporary(self, *, idle_s: float) -> int:
         """Remove `temp-` sessions that have been idle for so long; how many."""

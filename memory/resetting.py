@@ -74,6 +74,11 @@ async def reset(unit: Unit, session: SessionId, *, everything: bool, now_ns: int
     )
 
 
+async def conversations(reader: Reader) -> list[Session]:
+    """All conversations, the last used first; also for who only reads the file."""
+    return await sessions.every(reader)
+
+
 async def facts(reader: Reader, session: SessionId) -> SessionFacts | None:
     """What is known about a conversation; None while nothing was ever stored for it."""
     known = await sessions.find(reader, session)

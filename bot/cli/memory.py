@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import tzinfo
 from pathlib import Path
 from typing import Annotated
@@ -16,20 +18,46 @@ from bot.errors import UsageError
 from bot.excerpts import told
 from bot.summary_words import local_time, view_told
 from bot.words import Language
-from memory.database import open_reader
+from memory.database import Reader, open_reader
 from memory.lookup import DEFAULT_LIMIT, MOST_HITS, Excerpts, Sought
+from memory.resetting import conversations
 from memory.rolling import SummaryView, view_of
 from memory.summary import as_object
-from memory.values import Message, SessionId
+from memory.text import one_line
+from memory.values import Message, Session, SessionId
 
 memory = typer.Typer(help="What is remembered.", no_args_is_help=True)
 
-SessionName = Annotated[str, typer.Argument(help="Conversation, as 'kith sessions' shows it.")]
+SessionName = Annotated[
+    str, typer.Argument(help="Conversation, as 'kith memory sessions' shows it.")
+]
 
 
 @memory.callback()
 def group() -> None:
     """What is remembered."""
+
+
+@memory.command()
+def sessions(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
+    """List the conversations, the last used first."""
+
+    async def work() -> tuple[list[Session], tzinfo | None]:
+        settings = loaded(config, data_dir)
+        async with _reading(settings.data_dir / DATABASE) as reader:
+            return await conversations(reader), settings.zone
+
+    found, zone = run(work)
+    if as_json:
+        listed = [
+            {"session": one.id, "title": one.title, "active_at_ns": one.active_at_ns}
+            for one in found
+        ]
+        out.print_json(json.dumps(listed, ensure_ascii=False))
+        return
+    for one in found:
+        line = f"{one.id}  {local_time(one.active_at_ns, zone)}  {one_line(one.title)}"
+        out.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True)
 
 
 @memory.command()
@@ -102,10 +130,21 @@ def _message_object(message: Message, found: Excerpts) -> dict[str, object]:
     }
 
 
-async def _view(path: Path, session: SessionId) -> SummaryView:
+@asynccontextmanager
+async def _reading(path: Path) -> AsyncIterator[Reader]:
+    """The file, read without changing it.
+
+    Raises:
+        UsageError: it is not there.
+    """
     if not await asyncio.to_thread(path.exists):
         raise UsageError(f"nothing is remembered in {path.parent} yet")
     async with open_reader(path) as reader:
+        yield reader
+
+
+async def _view(path: Path, session: SessionId) -> SummaryView:
+    async with _reading(path) as reader:
         view = await view_of(reader, session)
     if not view.known:
         raise UsageError(f"there is no conversation {session!r}")

@@ -27,7 +27,7 @@ def in_a_loop(work):
 
 async def remember(directory):
     async with open_database(directory / "kith.db", SCHEMAS) as database, database.unit() as unit:
-        number, _ = await sessions.touch(unit, SESSION, title="", now_ns=NOON_NS)
+        number, _ = await sessions.touch(unit, SESSION, title="書房", now_ns=NOON_NS)
         message = NewMessage(role=Role.USER, text="hello", sent_at_ns=NOON_NS)
         [seq] = await archive.append(unit, number, [message])
         await summaries.save(
@@ -55,6 +55,27 @@ def test_a_summary_is_shown_with_its_cursors_time(directory):
 
     assert "up to 2023-11-15 06:13:20" in found.stdout
     assert "- Do: 喝茶" in found.stdout
+
+
+def test_conversations_are_listed_under_the_names_that_the_other_verbs_take(directory):
+    in_a_loop(remember(directory))
+
+    found = kith("memory", "sessions", "--data-dir", str(directory))
+    as_json = kith("memory", "sessions", "--json", "--data-dir", str(directory))
+
+    assert (found.exit_code, as_json.exit_code) == (0, 0)
+    assert "cli-main" in found.stdout
+    assert "2023-11-15 06:13:20" in found.stdout
+    assert json.loads(as_json.stdout) == [
+        {"session": "cli-main", "title": "書房", "active_at_ns": NOON_NS}
+    ]
+
+
+def test_without_a_database_no_conversation_is_listed(directory):
+    found = kith("memory", "sessions", "--data-dir", str(directory / "nowhere"))
+
+    assert found.exit_code == 2
+    assert "nothing is remembered" in found.stderr
 
 
 def test_as_json_it_is_the_exchange_format_and_the_cursor(directory):
