@@ -1,6 +1,7 @@
 """The hand-written part of the system prompt: `SOUL.md` (who the bot is), `MEMORY.md` (background)."""
 
 import asyncio
+import re
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -9,12 +10,18 @@ import structlog
 
 from memory.errors import BackdropUnreadable
 from memory.text import scrub
+from memory.values import SessionId
 
 log = structlog.get_logger()
 
+SESSIONS = "sessions"
+"""Directory with one directory a session, named by its id."""
 SOUL, BACKGROUND = "SOUL.md", "MEMORY.md"
 DEFAULT_SOUL = (files("memory") / "prompts" / "soul.md").read_text(encoding="utf-8").strip()
 RULES = (files("memory") / "prompts" / "rules.md").read_text(encoding="utf-8").strip()
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,18 +38,29 @@ class Backdrop:
         self._limit_chars = limit_chars
         self._pages: dict[Path, _Page] = {}
 
-    async def system(self) -> str:
+    async def system(self, session: SessionId | None = None) -> str:
         """Persona, background, rules of use.
+
+        A file in `sessions/SESSION/` goes before the one of the same name for all.
 
         Raises:
             BackdropUnreadable: a file is there and cannot be read as UTF-8 text.
         """
-        soul, background = await asyncio.to_thread(self._both)
+        soul, background = await asyncio.to_thread(self._both, session)
         about = f"# Background\n{background}" if background else ""
         return "\n\n".join(part for part in (soul or DEFAULT_SOUL, about, RULES) if part)
 
-    def _both(self) -> tuple[str, str]:
-        return self._read(self._directory / SOUL), self._read(self._directory / BACKGROUND)
+    def _both(self, session: SessionId | None) -> tuple[str, str]:
+        return self._nearest(SOUL, session), self._nearest(BACKGROUND, session)
+
+    def _nearest(self, name: str, session: SessionId | None) -> str:
+        """The session's own file where there is one, else everybody's."""
+        # An id that could lead elsewhere names no directory.
+        if session is not None and _PLAIN.fullmatch(session):
+            own = self._read(self._directory / SESSIONS / session / name)
+            if own:
+                return own
+        return self._read(self._directory / name)
 
     def _read(self, path: Path) -> str:
         """The text of a file, read again only when it changed; empty when it is not there."""

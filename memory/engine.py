@@ -128,7 +128,7 @@ class Engine:
             ModelError: the chat model cannot be asked for its limits.
         """
         limits = _less(await self._models.chat.limits(), reserved_tokens)
-        system = await self._backdrop.system()
+        system = await self._backdrop.system(session)
         async with self._database.reading() as reader:
             known = await sessions.find(reader, session) or sessions.unknown(session)
         mode = self.mode_of(session, mode)

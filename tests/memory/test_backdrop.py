@@ -53,3 +53,28 @@ async def test_a_file_that_is_not_text_is_said_by_name(tmp_path):
         await Backdrop(tmp_path, limit_chars=500).system()
 
     assert [(log["event"], log["file"]) for log in logs] == [("backdrop.refused", "SOUL.md")]
+
+
+async def test_a_session_may_have_files_of_its_own(tmp_path):
+    (tmp_path / "SOUL.md").write_text("Everybody's bot.")
+    (tmp_path / "MEMORY.md").write_text("Known to all.")
+    own = tmp_path / "sessions" / "tg-1--5"
+    own.mkdir(parents=True)
+    (own / "SOUL.md").write_text("The club's bot.")
+    backdrop = Backdrop(tmp_path, limit_chars=500)
+
+    club, other = await backdrop.system("tg-1--5"), await backdrop.system("tg-1-7")
+
+    assert "The club's bot." in club
+    assert "Everybody's" not in club
+    assert "Known to all." in club
+    assert "Everybody's bot." in other
+
+
+async def test_a_session_id_leads_nowhere_outside_its_directory(tmp_path):
+    (tmp_path / "data" / "sessions").mkdir(parents=True)
+    (tmp_path / "SOUL.md").write_text("outside")
+
+    system = await Backdrop(tmp_path / "data", limit_chars=500).system("../..")
+
+    assert "outside" not in system
