@@ -105,6 +105,13 @@ async def test_ctrl_c_stops_the_answer_and_not_the_talk(terminal, ollama):
     await terminal.sees("Stopped.")
     terminal.types("again\r")
     await terminal.sees("here again")
+    terminal.types("/exit\r")
+
+    assert await terminal.ended() == 0
+
+
+async def test_ctrl_d_at_the_prompt_leaves(terminal):
+    await terminal.sees(">")
     terminal.types("\x04")
 
     assert await terminal.ended() == 0
