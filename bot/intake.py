@@ -299,12 +299,17 @@ class InboxIntake:
             async with self._database.unit() as unit:
                 begun = await inbox.begin(unit, claim.row, now_ns=self._clock.now_ns())
             if begun:
-                await self._handler.handle(claim)
+                await self._handler.handle(self._renewed(claim))
             finished = True
         finally:
             self._known.discard(claim.row)
             if not finished:
                 self._doubt.set()
+
+    def _renewed(self, claim: Claim) -> Claim:
+        """The claim with the memory that was chosen while it waited behind other turns."""
+        verdict = self._place(claim.inbound).verdict
+        return replace(claim, verdict=verdict) if verdict.allowed else claim
 
 
 _CLOSED_AS = {

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.access import Access
 from bot.access_settings import AccessSettings, IdLists
 from bot.answers import Claim
 from bot.delivery import Settlement
@@ -387,6 +388,24 @@ async def test_a_place_set_to_pools_keeps_no_transcript_of_a_whole_turn(tmp_path
         assert await house.states("inbox") == ["answered"]
         for word in (b"swordfish", "槐樹".encode(), b"Ann"):
             assert word not in bytes_under(tmp_path)
+
+
+async def test_a_memory_chosen_while_a_message_waits_holds_for_its_reply(tmp_path):
+    go = asyncio.Event()
+
+    async def answer(request):
+        await go.wait()
+        return "swordfish" if "two" in request.messages[-1].text else "first"
+
+    async with open_house(tmp_path, model=FakeChatModel(answer)) as house:
+        await house.intake.accept([said("one", "1"), said("two", "2")])
+        await until(lambda: house.model.requests)
+        house.intake._doorkeeper.admit_by(Access({Platform.TELEGRAM: POOLS}))
+        go.set()
+        await house.settled()
+
+        assert house.adapter.texts() == ["first", "swordfish"]
+        assert b"swordfish" not in bytes_under(tmp_path)
 
 
 @pytest.mark.parametrize(("chat", "shared"), [(direct(), False), (group(), True)])
