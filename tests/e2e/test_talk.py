@@ -35,6 +35,17 @@ def say_all(world, people, users, numbers):
                 world.discord.redeliver(message)
 
 
+def say_out_of_order(world, person, user):
+    """Two updates that change places on the way, and two events that do."""
+    for text in ("younger", "older"):
+        world.telegram.say(private(person), person, text)
+    world.telegram._updates[-2:] = world.telegram._updates[:-3:-1]
+    channel = world.discord.world.direct(user)
+    said = [world.discord.world.message(channel, user, text) for text in ("younger", "older")]
+    for message in reversed(said):
+        world.discord.gateway.deliver(message)
+
+
 def telegram_texts(world, person):
     return [sent.text for sent in world.telegram.sent_now(person.id)]
 
@@ -52,7 +63,7 @@ def answers(world, people, users):
 
 async def test_every_message_is_answered_once_and_in_order_whatever_goes_wrong(tmp_path):
     async with open_world(tmp_path) as world:
-        people, users = world.people(10)
+        [*people, odd_person], [*users, odd_user] = world.people(11)
         async with running(world) as process:
             trouble_telegram(world.telegram, people)
             trouble_discord(world.discord, users)
@@ -63,6 +74,7 @@ async def test_every_message_is_answered_once_and_in_order_whatever_goes_wrong(t
             world.telegram.push(shape_of_the_future={"text": "?"})
             await until(lambda: all(discord_texts(world, user) for user in users))
             say_all(world, people, users, range(2, 5))
+            say_out_of_order(world, odd_person, odd_user)
             world.discord.malformed(world.discord.world.direct(users[0]))
             await until(lambda: all(len(discord_texts(world, user)) >= 4 for user in users))
             world.discord.gateway.rewind = 7
@@ -74,8 +86,15 @@ async def test_every_message_is_answered_once_and_in_order_whatever_goes_wrong(t
                 return all(len(texts) >= MESSAGES for texts in answers(world, people, users))
 
             await until(all_there, what=lambda: str(answers(world, people, users)))
+
+            def odd_there():
+                return all(len(texts) >= 2 for texts in answers(world, [odd_person], [odd_user]))
+
+            await until(odd_there)
             await process.logged("service.ready")
 
+        # Nobody can tell that what comes first was written second: each once, as they came.
+        assert answers(world, [odd_person], [odd_user]) == [["re: older", "re: younger"]] * 2
         assert answers(world, people, users) == [EXPECTED] * 20
         assert world.discord.gateway.resumes >= 1
         assert sum(said.startswith("message") for said in world.echo.asked) == 20 * MESSAGES
