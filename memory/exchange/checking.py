@@ -29,6 +29,7 @@ from memory.values import NewMessage, SessionId
 PREFIXES = ("cli-", "tg-", "dc-")
 LONGEST_NAME_CHARS = 200
 _REPORT_EVERY = 250
+"""Records between two reports, and between two turns for others: reading a file waits for nothing."""
 
 Progress = Callable[[str, int, int], None]
 """Called now and then with what is being done, how much of it is done, and of how much (0: not
@@ -49,7 +50,11 @@ class CheckedHistory:
     async def messages(self, problems: Problems) -> AsyncIterator[NewMessage]:
         """The messages, each with a time: one without comes 1 ns after the one before it."""
         last_ns = self.start_ns
+        number = 0
         async for record in self.source.records(problems):
+            number += 1
+            if number % _REPORT_EVERY == 0:
+                await asyncio.sleep(0)
             last_ns = last_ns + 1 if record.sent_at_ns is None else record.sent_at_ns
             yield NewMessage(
                 role=record.role,
@@ -177,7 +182,7 @@ async def _scanned(source: HistorySource, problems: Problems, progress: Progress
     async for record in source.records(problems):
         scan.take(record)
         if scan.records % _REPORT_EVERY == 0:
-            await asyncio.sleep(0)  # reading a file waits for nothing, and others want a turn
+            await asyncio.sleep(0)
             progress(f"checking {source.path.name}", scan.records, 0)
     return CheckedHistory(
         source=source,

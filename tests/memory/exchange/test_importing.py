@@ -1,3 +1,4 @@
+import asyncio
 import json
 from dataclasses import replace
 from zoneinfo import ZoneInfo
@@ -8,7 +9,7 @@ from memory.database import open_database
 from memory.exchange import importing
 from memory.exchange.checking import check, session_named
 from memory.exchange.importing import store, take_pages
-from memory.exchange.interface import ImportRefused
+from memory.exchange.interface import ImportRefused, Problems
 from memory.facts import Pool
 from memory.stores import archive, sessions, summaries
 from memory.values import NewMessage, Role
@@ -314,6 +315,26 @@ async def test_a_long_history_is_read_in_pieces(database, place):
     [done] = await bring_in(path, database)
 
     assert done.messages == 3_000
+
+
+async def test_reading_a_long_file_once_more_keeps_nobody_waiting(place):
+    write_history(place / "history.json", [record("hi", n * NS) for n in range(1, 1_001)])
+    checked = await check(place, None, session=None, zone=None, progress=quiet)
+    [history] = checked.sessions[0].histories
+    turns = 0
+
+    async def others():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(others())
+    async for _ in history.messages(Problems()):
+        pass
+    task.cancel()
+
+    assert turns >= 3
 
 
 @pytest.mark.parametrize(("covered_s", "start"), [(12, 3), (10, 2)])
