@@ -13,7 +13,7 @@ import random
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -24,8 +24,9 @@ from memory.database import Database, open_database
 from memory.engine import open_engine
 from memory.ports import ChatChunk, ChatRequest, Completion, ModelLimits, Models
 from memory.settings import MemorySettings
-from memory.stores import archive, sessions
-from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
+from memory.stores import archive, sessions, summaries
+from memory.summary import Summary
+from memory.values import NO_SEQ, NewMessage, PersonId, Role, SessionId, Speaker
 
 TURNS = 600
 STORED = (1_000, 100_000)
@@ -83,6 +84,24 @@ async def fill(database: Database, rows: int) -> None:
                     speaker=speaker if role is Role.USER else None,
                 )
                 await archive.append(unit, numbers[index % len(numbers)], [message])
+    await summarise(database, names)
+
+
+async def summarise(database: Database, names: Sequence[SessionId]) -> None:
+    """Cover everything by a summary, as the passes of a running service have done by then."""
+    async with database.unit() as unit:
+        for session in names:
+            [last] = await archive.latest(unit, session, from_seq=NO_SEQ, limit=1)
+            standing = await summaries.standing(unit, session)
+            if standing is not None:
+                await summaries.save(
+                    unit,
+                    session,
+                    summary=Summary(),
+                    cursor=summaries.Cursor(seq=last.seq),
+                    expected=standing,
+                    now_ns=1,
+                )
 
 
 async def longest_block(stop: asyncio.Event) -> float:
