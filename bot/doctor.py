@@ -22,8 +22,9 @@ UNITS = (
     Path("/usr/lib/systemd/system/kith.service"),
     Path("~/.config/systemd/user/kith.service"),
 )
-FLUSH_MARGIN_S = 5.0
-"""What a stop needs beyond the drain: sending, closing."""
+END_MARGIN_S = 35.0
+"""What a stop needs beyond the drain: 5 s for sending, 30 s for noting what is in memory alone."""
+_SPARE_S = 10.0
 _YEAR_2024_NS = 1_704_067_200 * 1_000_000_000
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -161,7 +162,7 @@ def clock_finding(clock: Clock, zone: str) -> Finding:
 
 def unit_findings(loaded: Loaded, units: Iterable[Path] = UNITS) -> Iterator[Finding]:
     """Whether systemd gives a stop enough time."""
-    needed_s = loaded.config.limits.drain_s + FLUSH_MARGIN_S
+    needed_s = loaded.config.limits.drain_s + END_MARGIN_S
     for unit in units:
         path = unit.expanduser()
         if not path.is_file():
@@ -172,7 +173,7 @@ def unit_findings(loaded: Loaded, units: Iterable[Path] = UNITS) -> Iterator[Fin
                 check="systemd",
                 level=Level.FAILED,
                 what=f"{path}: TimeoutStopSec={given_s:.0f} kills before a stop has ended",
-                fix=f"set TimeoutStopSec={needed_s + FLUSH_MARGIN_S:.0f}, or lower limits.drain_s",
+                fix=f"set TimeoutStopSec={needed_s + _SPARE_S:.0f}, or lower limits.drain_s",
             )
         else:
             yield Finding(check="systemd", level=Level.OK, what=f"{path} fits limits.drain_s")

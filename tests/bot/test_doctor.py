@@ -113,8 +113,8 @@ def test_the_stop_timeout_of_a_unit_is_read(line, seconds):
     assert stop_timeout_s(f"[Service]\n{line}\nRestart=always\n") == seconds
 
 
-@pytest.mark.parametrize(("given", "level"), [("45", Level.OK), ("30", Level.FAILED)])
-def test_a_unit_that_kills_before_the_drain_ends_is_found(loaded, tmp_path, given, level):
+@pytest.mark.parametrize(("given", "level"), [("75", Level.OK), ("45", Level.FAILED)])
+def test_a_unit_that_kills_before_a_stop_has_ended_is_found(loaded, tmp_path, given, level):
     unit = tmp_path / "kith.service"
     unit.write_text(f"[Service]\nTimeoutStopSec={given}\n")
 
@@ -122,7 +122,7 @@ def test_a_unit_that_kills_before_the_drain_ends_is_found(loaded, tmp_path, give
 
     assert finding.level is level
     if level is Level.FAILED:
-        assert "TimeoutStopSec=40" in finding.fix
+        assert "TimeoutStopSec=75" in finding.fix
 
 
 def test_a_door_that_is_open_to_everybody_is_warned_of():

@@ -5,33 +5,35 @@ from pathlib import Path
 
 import pytest
 
+from bot import afterwards, service
 from bot.cli.boundary import ExitCode
-from bot.doctor import FLUSH_MARGIN_S, stop_timeout_s
+from bot.doctor import END_MARGIN_S, stop_timeout_s
 from bot.platform_settings import LimitsSettings
 
 UNIT = Path(__file__).parents[2] / "systemd" / "kith.service"
 
 
-def service():
+def unit_section():
     parser = configparser.RawConfigParser(strict=False)
     parser.optionxform = str
     parser.read_string(UNIT.read_text())
     return parser["Service"]
 
 
-def test_a_stop_is_given_more_time_than_the_drain_needs():
+def test_a_stop_is_given_more_time_than_all_its_steps_need():
     given_s = stop_timeout_s(UNIT.read_text())
 
-    assert given_s > LimitsSettings().drain_s + FLUSH_MARGIN_S
+    assert given_s > LimitsSettings().drain_s + END_MARGIN_S
+    assert END_MARGIN_S >= service.FLUSH_S + afterwards.FINISH_S
 
 
 def test_what_a_restart_cannot_mend_is_not_started_again():
-    assert int(service()["RestartPreventExitStatus"]) == ExitCode.CONFIG
-    assert service()["Restart"] == "on-failure"
+    assert int(unit_section()["RestartPreventExitStatus"]) == ExitCode.CONFIG
+    assert unit_section()["Restart"] == "on-failure"
 
 
 def test_it_is_ready_when_it_says_so_and_holds_no_rights_it_does_not_use():
-    found = service()
+    found = unit_section()
 
     assert found["Type"] == "notify"
     assert found["DynamicUser"] == "yes"
