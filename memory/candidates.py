@@ -45,7 +45,7 @@ def candidates(
     return Candidates(
         hits=np.array(hits, dtype=np.bool_).reshape(len(hits), len(seqs)),
         information=information(found_in, evidence.messages),
-        cosines=_cosines(evidence),
+        cosines=cosines(evidence.vectors, evidence.asked),
         typical_cosine=evidence.typical_cosine,
         linked=_linked(loaded, talk_gap_s),
         of_named_speaker=np.array([_name(passage) in names for passage in loaded], dtype=np.bool_),
@@ -57,8 +57,8 @@ def candidates(
     )
 
 
-def _cosines(evidence: Evidence) -> NDArray[np.float32]:
-    vectors, asked = evidence.vectors, evidence.asked
+def cosines(vectors: Vectors, asked: Vectors | None) -> NDArray[np.float32]:
+    """Of each row with what is asked; NaN where either is missing."""
     if asked is None or vectors.shape[1:] != asked.shape:
         return np.full(len(vectors), np.nan, dtype=np.float32)
     # Not `@`: for so small a product, BLAS threads cost more than they save on a busy machine.

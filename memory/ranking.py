@@ -8,7 +8,8 @@ Four terms, each with a reason; the same for every language and every conversati
 2. **Meaning**: the cosine above what is typical for this question and this session, as a share of
    the best. Typical is taken off because small models call nothing less than .8.
 3. **Context**: of both, a message also has what its neighbours of the same talk have, half as much
-   a step: an answer rarely repeats the words of its question.
+   a step: an answer rarely repeats the words of its question. What a talk means is averaged more
+   than added up, so that a message that stands alone can win.
 4. **What the question names**: messages of a person it names count half as much again, messages of
    a day it names come first.
 
@@ -58,7 +59,7 @@ class Scored:
     words: Scores
     """Share of the question's information, context included; 0 to 1."""
     meaning: Scores
-    """Cosine above the typical one, context included; not normalised."""
+    """Cosine above the typical one, context added; not normalised."""
 
 
 def information(found_in: NDArray[np.int64], messages: int) -> NDArray[np.float64]:
@@ -71,7 +72,7 @@ def score(candidates: Candidates, weights: RecallWeights) -> Scored:
     """Every candidate's score; higher is better."""
     words = _words(candidates, weights)
     meaning = _meaning(candidates, weights)
-    total = words + _share(meaning)
+    total = words + _share(meaning / _breadth(candidates.linked, weights))
     total *= np.where(candidates.asks, weights.question, 1.0)
     total *= np.where(candidates.of_named_speaker, weights.named_speaker, 1.0)
     total += weights.named_day * candidates.of_named_day
@@ -97,6 +98,16 @@ def _meaning(candidates: Candidates, weights: RecallWeights) -> Scores:
     for share, neighbours in _context(above, candidates.linked, weights):
         total += share * neighbours
     return total
+
+
+def _breadth(linked: Flags, weights: RecallWeights) -> Scores:
+    """How many messages' worth of meaning each one gathers from its context, evened out."""
+    alone = np.ones(len(linked))
+    gathered = alone + sum(
+        (share * neighbours for share, neighbours in _context(alone, linked, weights)),
+        np.zeros(len(linked)),
+    )
+    return np.asarray(gathered**weights.context_mean)
 
 
 def _context(
@@ -125,6 +136,18 @@ def _from_next(values: NDArray[np.float64], linked: Flags) -> NDArray[np.float64
     moved = np.zeros_like(values)
     moved[..., :-1] = values[..., 1:] * linked[1:]
     return moved
+
+
+def hopped(asked: Vectors, best: Vectors, weights: RecallWeights) -> Vectors:
+    """What to look for next: the question moved towards the best messages, of unit length.
+
+    `best` has shape (k, d) with k > 0; rows that are NaN tell nothing.
+    """
+    known = best[~np.isnan(best).any(axis=1)]
+    if not len(known):
+        return asked
+    moved = asked + weights.hop_share * known.mean(axis=0)
+    return np.asarray(moved / np.linalg.norm(moved), dtype=np.float32)
 
 
 def _share(values: Scores) -> Scores:

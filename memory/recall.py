@@ -2,7 +2,8 @@
 
 The way of a question: taken apart (`question`), its words looked up (`stores.words`), its meaning
 compared (`nearest`), the best of both loaded with what stands around them (`stores.passages`),
-scored (`ranking`), packed into the budget (`snippets`). Filters apply before the best are chosen.
+scored (`ranking`); meaning is searched once more from the best of them on, and the whole packed
+into the budget (`snippets`). Filters apply before the best are chosen.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ import structlog
 from numpy.typing import NDArray
 
 from memory import ranking
-from memory.candidates import Evidence, candidates
+from memory.candidates import Evidence, candidates, cosines
 from memory.database import Readable, Reader
 from memory.dates import days_named
 from memory.errors import ModelError
@@ -93,6 +94,25 @@ class _Scope:
         return allowed
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Weighed:
+    """Candidates with their scores; all arrays run along `loaded`."""
+
+    loaded: Sequence[Passage]
+    """In the order of the conversation."""
+    vectors: Vectors
+    rows: Candidates
+    worth: Flags
+    """Which may be found and stand above the floor."""
+    scored: Scored
+
+    @property
+    def order(self) -> list[int]:
+        """Places of those that are worth it, the best first."""
+        ranked = np.argsort(-self.scored.total, kind="stable")
+        return [int(at) for at in ranked if self.worth[at]]
+
+
 class Recall:
     """Search over what was said. Opens nothing and keeps nothing."""
 
@@ -154,50 +174,86 @@ class Recall:
         return await self._scored(scope, np.concatenate([near.seqs, best, dated]), evidence)
 
     async def _scored(self, scope: _Scope, seqs: Ids, evidence: Evidence) -> Ranked:
-        """The found messages and their neighbours, scored; neighbours are candidates too."""
-        steps = self._settings.weights.context_steps
-        async with self._database.reading() as reader:
-            loaded = await passages.around(
-                reader, scope.number, seqs.tolist(), before=steps, after=steps
-            )
+        """The found messages and what they lead to, scored."""
+        first = await self._weighed(scope, (), seqs, evidence)
+        weighed = await self._second_look(scope, first, evidence)
+        kept = self._collapsed(weighed)
+        return Ranked(
+            messages=tuple(weighed.loaded[at].message for at in kept),
+            scores=tuple(float(weighed.scored.total[at]) for at in kept),
+            keyword_only=evidence.asked is None,
+        )
+
+    async def _weighed(
+        self, scope: _Scope, known: Sequence[Passage], seqs: Ids, evidence: Evidence
+    ) -> _Weighed:
+        """What is known, the found messages and their neighbours; all of them are candidates."""
+        weights = self._settings.weights
+        loaded = await self._around(scope, known, seqs)
         all_seqs = np.array([passage.message.seq for passage in loaded], dtype=np.int64)
         model = self._embedder.name if self._embedder else ""
         vectors = await self._nearest.vectors(scope.number, model, all_seqs, whole=scope.whole)
         rows = candidates(
             loaded,
             replace(evidence, vectors=vectors),
-            talk_gap_s=self._settings.weights.talk_gap_s,
+            talk_gap_s=weights.talk_gap_s,
             zone=self._zone,
         )
-        scored = ranking.score(rows, self._settings.weights)
+        scored = ranking.score(rows, weights)
         worth = scope.passes(all_seqs) & self._above_floor(rows, scored)
-        order = [int(at) for at in np.argsort(-scored.total, kind="stable") if worth[at]]
-        kept = self._collapsed(order, vectors, loaded)
-        return Ranked(
-            messages=tuple(loaded[at].message for at in kept),
-            scores=tuple(float(scored.total[at]) for at in kept),
-            keyword_only=evidence.asked is None,
+        return _Weighed(loaded=loaded, vectors=vectors, rows=rows, worth=worth, scored=scored)
+
+    async def _around(
+        self, scope: _Scope, known: Sequence[Passage], seqs: Ids
+    ) -> Sequence[Passage]:
+        """What is known, and the other messages with their neighbours, in order."""
+        passage_of = {passage.message.seq: passage for passage in known}
+        steps = self._settings.weights.context_steps
+        async with self._database.reading() as reader:
+            new = [seq for seq in seqs.tolist() if seq not in passage_of]
+            loaded = await passages.around(reader, scope.number, new, before=steps, after=steps)
+        passage_of.update((passage.message.seq, passage) for passage in loaded)
+        return [passage_of[seq] for seq in sorted(passage_of)]
+
+    async def _second_look(self, scope: _Scope, first: _Weighed, evidence: Evidence) -> _Weighed:
+        """Searched by meaning once more, from the best messages on.
+
+        What is worth being found still hangs on the question alone: else small talk, which finds
+        nothing, would lead from nothing to something.
+        """
+        weights, asked = self._settings.weights, evidence.asked
+        best = first.order[: weights.hop_messages]
+        if asked is None or first.vectors.shape[1:] != asked.shape or not best:
+            return first
+        if not weights.hop_share:
+            return first
+        onward = ranking.hopped(asked, first.vectors[best], weights)
+        near = await self._near(scope, onward)
+        wider = await self._weighed(scope, first.loaded, near.seqs, evidence)
+        rows = replace(
+            wider.rows, cosines=cosines(wider.vectors, onward), typical_cosine=near.typical
         )
+        return replace(wider, scored=ranking.score(rows, weights))
 
     def _above_floor(self, rows: Candidates, scored: Scored) -> Flags:
         settings = self._settings
         above = (scored.meaning >= settings.floor_cosine) | (scored.words >= settings.floor_words)
         return np.asarray(above | (rows.of_named_day > 0))
 
-    def _collapsed(
-        self, order: Sequence[int], vectors: Vectors, loaded: Sequence[Passage]
-    ) -> list[int]:
-        best = list(order[: self._settings.collapsed])
+    def _collapsed(self, weighed: _Weighed) -> list[int]:
+        """Places of those that say what no better one says, the best first."""
+        order = weighed.order
+        best = order[: self._settings.collapsed]
         sayings = [
             Saying(
-                vector=vectors[at],
-                speaker=_speaker(loaded[at]),
-                words=cache(partial(_words_of, loaded[at].message.text)),
+                vector=weighed.vectors[at],
+                speaker=_speaker(weighed.loaded[at]),
+                words=cache(partial(_words_of, weighed.loaded[at].message.text)),
             )
             for at in best
         ]
         kept = ranking.collapse(sayings, self._settings.weights)
-        return [best[place] for place in kept] + list(order[len(best) :])
+        return [best[place] for place in kept] + order[len(best) :]
 
     async def _embedded(self, text: str) -> Vectors | None:
         """The question's vector; None when there is no model, or none that answers in time."""

@@ -55,6 +55,16 @@ class RecallWeights:
     """How much of the message after counts for this one."""
     context_steps: Annotated[int, Interval(ge=0, le=10)] = 3
     """How far context reaches; the fourth step would add a sixteenth."""
+    context_mean: Annotated[float, Interval(ge=0, le=1)] = 0.7
+    """Whether a message with its context means as much as all of it together (0) or as its mean
+    (1). A sum alone favours the middle of a long talk over a message that stands by itself;
+    measured, everything from .5 to 1 is better than 0."""
+    hop_share: Annotated[float, Interval(ge=0, le=1)] = 0.3
+    """How much the best messages count beside the question when meaning is searched once more: an
+    answer's own words lead to other answers. 0: no second search. Measured: .5 loses as much as
+    it wins."""
+    hop_messages: Annotated[int, Interval(ge=1, le=20)] = 3
+    """How many of the best; of more, too many are wrong."""
     talk_gap_s: Annotated[int, Interval(ge=0, le=1_000_000)] = 3_600
     """Messages further apart than this are of different talks and no context to each other."""
     named_speaker: Annotated[float, Interval(ge=1, le=10)] = 1.5

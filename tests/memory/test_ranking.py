@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memory.ranking import Candidates, Saying, collapse, information, pack, score
+from memory.ranking import Candidates, Saying, collapse, hopped, information, pack, score
 from memory.settings import RecallWeights
 
 WEIGHTS = RecallWeights()
@@ -142,3 +142,29 @@ def test_packing_stops_at_the_budget_and_lets_shorter_ones_in():
 def test_packing_nothing_is_possible():
     assert pack([], len, budget_tokens=10) == []
     assert pack([0], lambda chosen: 11 * len(chosen), budget_tokens=10) == []
+
+
+def test_a_message_that_stands_alone_can_win_against_the_middle_of_a_talk():
+    rows = candidates(
+        4,
+        cosines=np.array([0.85, 0.86, 0.85, 0.875], np.float32),
+        linked=np.array([False, True, True, False]),
+    )
+
+    assert order(rows)[0] == 3
+    assert order(rows, replace(WEIGHTS, context_mean=0))[0] == 1
+
+
+def test_the_next_search_lies_between_the_question_and_the_best_messages():
+    asked, best = np.eye(4, dtype=np.float32)[0], np.eye(4, dtype=np.float32)[1:3]
+
+    onward = hopped(asked, best, WEIGHTS)
+
+    assert np.linalg.norm(onward) == pytest.approx(1)
+    assert onward[0] > onward[1] == onward[2] > onward[3] == 0
+
+
+def test_best_messages_without_vectors_lead_nowhere():
+    asked = np.eye(4, dtype=np.float32)[0]
+
+    assert hopped(asked, np.full((2, 4), np.nan, np.float32), WEIGHTS).tolist() == asked.tolist()

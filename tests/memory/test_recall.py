@@ -8,7 +8,7 @@ from memory.index import open_indexes
 from memory.nearest import Nearest
 from memory.passes.embed import EmbedPass
 from memory.recall import Recall, Wanted
-from memory.settings import RecallSettings
+from memory.settings import RecallSettings, RecallWeights
 from memory.stores import archive, sessions
 from memory.stores.passages import Filter
 from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
@@ -177,3 +177,44 @@ async def test_a_deleted_message_is_never_recalled(setup):
         await unit.execute("DELETE FROM messages WHERE seq = ?", (seq,))
 
     assert await setup.texts("secret tea") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "best", "akin", "other"),
+    [
+        (
+            "grandma's birthday cake",
+            "grandma baked a birthday cake with pumpkin",
+            "a birthday with pumpkin",
+            "a birthday without sun",
+        ),
+        ("奶奶的生日蛋糕", "奶奶的生日蛋糕是南瓜口味", "生日吃南瓜口味", "生日下了大雨"),
+    ],
+)
+async def test_the_best_message_leads_to_others_like_it(setup, question, best, akin, other):
+    await setup.say(*(f"{word} z" for word in "qxjkvw"))
+    await setup.say(other, at_ns=NOON_NS + 3 * 10**14)
+    await setup.say(akin, at_ns=NOON_NS + 10**14)
+    await setup.say(best, at_ns=NOON_NS + 2 * 10**14)
+    gaps = []
+
+    for share in (0.0, 1.0):
+        setup.recall = setup.made(RecallSettings(weights=RecallWeights(hop_share=share)))
+        ranked = await setup.recall.rank(Wanted(session=HOME, text=question, now_ns=NOON_NS))
+        scores = {
+            message.text: score
+            for message, score in zip(ranked.messages, ranked.scores, strict=True)
+        }
+        assert max(scores, key=scores.__getitem__) == best
+        gaps.append(scores[akin] - scores[other])
+
+    assert gaps[1] > gaps[0]
+
+
+async def test_a_second_search_finds_nothing_that_the_question_alone_would_not(setup):
+    await setup.say("the pumpkin soup of grandma", "pumpkin soup", *(f"{c} z" for c in "qxjkv"))
+    setup.recall = setup.made(
+        RecallSettings(floor_cosine=0.15, weights=RecallWeights(hop_share=1.0, context_steps=0))
+    )
+
+    assert await setup.texts("grandma") == ["the pumpkin soup of grandma"]
