@@ -25,8 +25,9 @@ _WRITTEN = tuple(
 )
 # Not today: what was said today stands in the window, and half of all messages say "today".
 _DAYS_AGO = (
-    (1, re.compile(r"\byesterday\b|昨天|昨日", re.IGNORECASE)),
-    (2, re.compile(r"\bday before yesterday\b|前天|おととい|一昨日", re.IGNORECASE)),
+    (1, re.compile(r"(?<!\bday before )\byesterday\b|昨天|(?<!一)昨日", re.IGNORECASE)),
+    (2, re.compile(r"\bday before yesterday\b|(?<!大)前天|おととい|一昨日", re.IGNORECASE)),
+    (3, re.compile(r"大前天")),
 )
 
 

@@ -24,6 +24,9 @@ TODAY = date(2026, 11, 30)
         ("what did I say yesterday?", NamedDate(year=2026, month=11, day=29)),
         ("昨天我說了什麼", NamedDate(year=2026, month=11, day=29)),
         ("前天呢", NamedDate(year=2026, month=11, day=28)),
+        ("and the day before yesterday?", NamedDate(year=2026, month=11, day=28)),
+        ("一昨日の話", NamedDate(year=2026, month=11, day=28)),
+        ("大前天呢", NamedDate(year=2026, month=11, day=27)),
     ],
 )
 def test_days_and_months_are_read_as_people_write_them(text, named):
