@@ -45,3 +45,10 @@ async def test_a_search_where_nothing_is_kept_says_so(kith):
 
     assert done.code == 2
     assert "nothing is remembered" in done.err
+
+
+async def test_a_search_in_a_conversation_that_is_not_there_says_so(kith):
+    done = await kith.run("memory", "search", "cli-typo", "Kyoto", "--data-dir", kith.data)
+
+    assert done.code == 2
+    assert "there is no conversation 'cli-typo'" in done.err
