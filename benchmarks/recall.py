@@ -8,6 +8,7 @@ conversation a line: `{"conversation", "language", "turns": [{"id", "speaker", "
 "session"}], "questions": [{"question", "gold": [[turn ids], ...], "category"}]}`. Each element of
 `gold` is one piece of evidence, met by any turn of its list. R@Bt is the share of the evidence
 among what is printed into a budget of B tokens. `--cache` keeps vectors between runs.
+The extra `embedded` holds the embedding model.
 """
 
 import argparse

@@ -7,6 +7,7 @@ among everyday messages; in English and in Traditional Chinese. Asked is what ho
 held at first. `current-first`: among the messages that tell a value, the current one comes first.
 `stale-above`: an outdated one comes before it. `earliest-first`: the same for the first value.
 Messages alone are measured here, before any distilled fact has a say.
+The extra `embedded` holds the embedding model.
 """
 
 import argparse

@@ -2,6 +2,8 @@
 
 Over the limit, the oldest messages leave until 80 % of it are left (spec, seed 1, "compaction"),
 cut behind a reply so that a question stays with its answer. What no summary covers yet stays hot.
+Vectors of what leaves stay stored; they leave the resident index (`memory.nearest`), and readers
+still find by them. Nothing deletes them earlier than their messages.
 """
 
 from dataclasses import dataclass
