@@ -1,6 +1,7 @@
 """`kith import` and `kith export`: sessions from and to files."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -31,6 +32,8 @@ Into = Annotated[
     str, typer.Option("--session", help="Import into this session.", show_default="its own name")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")]
+_UNSAFE = re.compile(r"[^\w.-]")
+
 Which = Annotated[str, typer.Argument(help="Which session, such as cli-main.")]
 To = Annotated[Path | None, typer.Option("--to", help="Directory.", show_default="./SESSION")]
 
@@ -150,7 +153,7 @@ def export_(
                 return await export(
                     reader,
                     SessionId(session),
-                    to or Path(session),
+                    to or _own_directory(session),
                     pages_from=settings.data_dir,
                     zone=settings.zone,
                     progress=progress,
@@ -181,3 +184,8 @@ def _shown() -> Iterator[Progress]:
             bar.update(task, description=what, completed=done, total=total or None)
 
         yield report
+
+
+def _own_directory(session: str) -> Path:
+    """A directory here named after the session: an id from a foreign file is no path to trust."""
+    return Path(_UNSAFE.sub("_", session).lstrip(".") or "session")

@@ -8,7 +8,7 @@ from tests.wire.ollama_server import ScriptedBackend, serve_ollama
 
 @pytest.fixture
 async def kith(tmp_path):
-    async with serve_ollama(ScriptedBackend(["Noted."] * 3)) as server:
+    async with serve_ollama(ScriptedBackend(["Noted."] * 4)) as server:
         made = Kith(home=tmp_path, extra={})
         made.configure(f'[ollama]\nurl = "{server.url}"\n[models]\nembed = "none"\n')
         await made.chat("我最喜歡喝綠茶。\nI moved to Kyoto in spring.\nhi\n")
@@ -52,3 +52,13 @@ async def test_a_search_in_a_conversation_that_is_not_there_says_so(kith):
 
     assert done.code == 2
     assert "there is no conversation 'cli-typo'" in done.err
+
+
+async def test_an_export_stays_below_the_current_directory_whatever_the_session_is_called(kith):
+    await kith.chat("hi\n", "--session", "../../../escape")
+
+    done = await kith.run("export", "cli-../../../escape", "--data-dir", kith.data)
+
+    assert done.code == 0
+    [history] = kith.home.glob("cli-*/history.json")
+    assert "hi" in history.read_text(encoding="utf-8")
