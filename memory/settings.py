@@ -128,7 +128,7 @@ class MemorySettings:
 
     recall_tokens: Annotated[int, Interval(ge=0, le=100_000)] = 500
     """Most tokens of a prompt for older messages that are found again, 0 for none; never more than
-    a quarter of the prompt. Measured: .80 of the evidence lies within the first 500, .85 within
+    a quarter of the prompt. Measured: .83 of the evidence lies within the first 500, .87 within
     1,000."""
 
     reply_lang: str = "auto"
