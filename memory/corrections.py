@@ -5,9 +5,11 @@ vector; facts that rest on the message alone; every summary that covers it, whic
 """
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from memory.database import Database, Unit
 from memory.facts import Source, SourceKind
+from memory.modes.interface import MemoryMode
 from memory.stores import archive, distilling, pools, summaries
 from memory.text import scrub
 from memory.values import Message, SessionId
@@ -16,8 +18,9 @@ from memory.values import Message, SessionId
 class Corrections:
     """Edits and deletions, by the platform's own message ids."""
 
-    def __init__(self, *, database: Database) -> None:
+    def __init__(self, *, database: Database, modes: Sequence[MemoryMode] = ()) -> None:
         self._database = database
+        self._modes = modes
 
     async def edited(self, session: SessionId, platform_id: str, text: str) -> bool:
         """Let a message say something else from now on; whether it was kept at all.
@@ -37,9 +40,9 @@ class Corrections:
                 await archive.reword(unit, message.seq, words)
                 dropped = await _forget_traces(unit, message)
                 await distilling.begin_anew(unit, session, seq=message.seq, again=dropped > 0)
-            # Mode `pools` holds no words to change: what it distilled of the old ones goes.
-            dropped = await pools.forget_turn(unit, session, platform_id)
-        return bool(found or dropped)
+            # Mode `pools` keeps no words to change: the turn goes, and what it was distilled to.
+            held = await self._forget_unarchived(unit, session, [platform_id])
+        return bool(found or held)
 
     async def deleted(self, session: SessionId, platform_ids: Sequence[str]) -> int:
         """Forget messages; how many were kept.
@@ -52,9 +55,7 @@ class Corrections:
             for message in found:
                 await _forget_traces(unit, message)
                 await archive.delete(unit, message.seq)
-            for platform_id in platform_ids:
-                # What mode `pools` distilled of a turn that was never in the archive.
-                await pools.forget_turn(unit, session, platform_id)
+            await self._forget_unarchived(unit, session, platform_ids)
         return len(found)
 
     async def deleted_there(self, patterns: Sequence[str], platform_ids: Sequence[str]) -> int:
@@ -70,7 +71,18 @@ class Corrections:
             for pattern in patterns:
                 found |= await archive.holders(reader, pattern, platform_ids)
                 found |= await pools.turn_holders(reader, pattern, platform_ids)
+        for mode in self._modes:
+            for session in mode.holders(platform_ids):
+                if any(fnmatchcase(session, pattern) for pattern in patterns):
+                    found.add(session)
         return sum([await self.deleted(session, platform_ids) for session in sorted(found)])
+
+    async def _forget_unarchived(
+        self, unit: Unit, session: SessionId, platform_ids: Sequence[str]
+    ) -> int:
+        """Forget turns of mode `pools`, in memory and distilled; how many turns and facts went."""
+        held = sum([await mode.forget(unit, session, platform_ids) for mode in self._modes])
+        return held + sum([await pools.forget_turn(unit, session, one) for one in platform_ids])
 
 
 async def _forget_traces(unit: Unit, message: Message) -> int:

@@ -97,7 +97,7 @@ class Engine:
         )
         every, pooled = self._modes.every, settings.pools
         self.afterwork = Afterwork(database=database, modes=every, models=models, settings=pooled)
-        self.corrections = Corrections(database=database)
+        self.corrections = Corrections(database=database, modes=every)
         self.clearing = Clearing(database=database, modes=self._modes, clock=clock)
 
     async def resume(self) -> None:

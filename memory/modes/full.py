@@ -1,5 +1,6 @@
 """Mode `full`: the window, the summary, recall and the pools together; the transcript is kept."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from memory.database import Database, Unit
@@ -119,6 +120,19 @@ class FullMode:
             source=Source(kind=SourceKind.MESSAGE, id=str(entry.seq)),
             group=mark.group,
         )
+
+    def holders(self, platform_ids: Sequence[str]) -> set[SessionId]:  # noqa: ARG002
+        """None: the archive holds every message."""
+        return set()
+
+    async def forget(
+        self,
+        unit: Unit,  # noqa: ARG002
+        session: SessionId,  # noqa: ARG002
+        platform_ids: Sequence[str],  # noqa: ARG002
+    ) -> int:
+        """Nothing is kept in memory."""
+        return 0
 
     async def reset(self, unit: Unit, session: SessionId) -> None:
         """Take the marks away."""

@@ -1,5 +1,6 @@
 """What a mode decides: what goes into the prompt beside the persona, and what is kept of a turn."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -63,6 +64,14 @@ class MemoryMode(Protocol):
             ModelError: a model could not be asked; what is left waits for another try.
             StoreError: the database could not do it.
         """
+        ...
+
+    def holders(self, platform_ids: Sequence[str]) -> set[SessionId]:
+        """The sessions that this mode alone keeps any of these messages of, in memory."""
+        ...
+
+    async def forget(self, unit: Unit, session: SessionId, platform_ids: Sequence[str]) -> int:
+        """Let go of messages that this mode alone keeps, in memory; how many turns that were."""
         ...
 
     async def reset(self, unit: Unit, session: SessionId) -> None:

@@ -5,6 +5,7 @@ reach the archive or the message vectors; an import contract sees to it.
 """
 
 from collections import OrderedDict, deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -100,7 +101,7 @@ class PoolsMode:
         if not self._recent_turns:
             return
         recent = self._recent.pop(turn.session, deque(maxlen=2 * self._recent_turns))
-        recent.extend(_message(turn.session, one) for one in (turn.entry, turn.reply))
+        recent.extend(_message(turn, one) for one in (turn.entry, turn.reply))
         self._recent[turn.session] = recent
         while len(self._recent) > MOST_SESSIONS:
             self._recent.popitem(last=False)
@@ -130,6 +131,31 @@ class PoolsMode:
             if self._pushed_out and self._pushed_out[0] is one:
                 self._pushed_out.pop(0)
 
+    def holders(self, platform_ids: Sequence[str]) -> set[SessionId]:
+        """The sessions that have any of these turns waiting, or among their last ones."""
+        waiting = (*self._pushed_out, *self._waiting)
+        found = {one.exchange.session for one in waiting if one.exchange.source.id in platform_ids}
+        recent = (one for turns in self._recent.values() for one in turns)
+        return found | {one.session for one in recent if one.platform_id in platform_ids}
+
+    async def forget(self, unit: Unit, session: SessionId, platform_ids: Sequence[str]) -> int:
+        """Let go of turns; what is being distilled of them comes to nothing, as the mark goes."""
+        recent = self._recent.get(session, deque())
+        left = [one for one in recent if one.platform_id not in platform_ids]
+        turns = (len(recent) - len(left)) // 2
+        recent.clear()
+        recent.extend(left)
+        gone = [
+            one
+            for one in (*self._pushed_out, *self._waiting)
+            if one.exchange.session == session and one.exchange.source.id in platform_ids
+        ]
+        for one in gone:
+            await distilling.done(unit, one.mark)
+        self._waiting = deque(one for one in self._waiting if one not in gone)
+        self._pushed_out = [one for one in self._pushed_out if one not in gone]
+        return max(turns, len(gone))
+
     async def reset(self, unit: Unit, session: SessionId) -> None:
         """Let go of the session's turns."""
         self._recent.pop(session, None)
@@ -155,12 +181,14 @@ def _exchange(turn: Turn) -> Exchange:
     )
 
 
-def _message(session: SessionId, said: NewMessage) -> Message:
+def _message(turn: Turn, said: NewMessage) -> Message:
+    """Both messages of a turn bear the id of the first: the reply goes with what it answers."""
     return Message(
         seq=NO_SEQ,
-        session=session,
+        session=turn.session,
         role=said.role,
         text=said.text,
         sent_at_ns=said.sent_at_ns,
         speaker=said.speaker,
+        platform_id=turn.entry.platform_id,
     )

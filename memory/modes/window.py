@@ -66,6 +66,19 @@ class WindowMode:
     async def afterwards(self, session: SessionId, moment: Moment) -> None:
         """Nothing is left to do."""
 
+    def holders(self, platform_ids: Sequence[str]) -> set[SessionId]:  # noqa: ARG002
+        """None: the archive holds every message."""
+        return set()
+
+    async def forget(
+        self,
+        unit: Unit,  # noqa: ARG002
+        session: SessionId,  # noqa: ARG002
+        platform_ids: Sequence[str],  # noqa: ARG002
+    ) -> int:
+        """Nothing is kept in memory."""
+        return 0
+
     async def reset(self, unit: Unit, session: SessionId) -> None:
         """Nothing is kept in memory."""
 
