@@ -345,10 +345,12 @@ def statements(script: str) -> Iterator[str]:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """No sqlite3 exception passes this border."""
+    """No sqlite3 exception passes this border, nor what it makes of a number past 64 bits."""
     try:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY_CODE
         kind, advice = _BY_CODE.get(code, (StoreError, f"the database refused: {error}"))
         raise kind(advice) from error
+    except OverflowError as error:
+        raise StoreError("the database refused: a number is too large for it") from error
