@@ -29,7 +29,7 @@ class Scene:
     shown_from: Seq | None = None
     """First message that the model sees anyway; None when it sees none."""
     said: tuple[str, ...] = ()
-    """What stands in the prompt from people, word for word or retold."""
+    """What stands in the prompt from people, word for word or retold, looked up included."""
     tried: tuple[str, ...] = ()
     """The names of the tools that were asked for in this turn, invented ones too."""
 

@@ -19,6 +19,7 @@ from bot.tools.exchanges import (
 from bot.tools.interface import Scene
 from bot.tools.registry import NO_KIT, Kit
 from bot.tools.running import Finished, Runner, told_arguments
+from bot.tools.saying import excerpts_in
 from bot.tools.speaking import Spoken, speak
 from memory.errors import ModelAnswerInvalid, ModelRefused
 from memory.ports import ChatMessage, ChatModel, ChatRequest, ChatRole, Completion, ModelLimits
@@ -161,6 +162,8 @@ class ToolLoop:
         ]
         await self._tell(turn, [call.name for call in new])
         done = await self._runner.run(new, turn.kit.tools, turn.scene)
+        found = excerpts_in(one.text for one in done)
+        turn.scene = replace(turn.scene, said=(*turn.scene.said, *found))
         waiting = iter(done)
         finished = [
             next(waiting) if any(call is one for one in new) else self._runner.repeated(call)

@@ -13,14 +13,29 @@ _SHORTEST_NAME = 2
 
 _UNIT = re.compile(rf"[{CJK_RANGES}]|(?:(?![{CJK_RANGES}])\w)+")
 _METADATA = re.compile(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d (?P<name>[^\]\n]{1,200})\]", re.MULTILINE)
+_EXCERPT = re.compile(
+    r"^\[[^\]\n]{1,60} · (?:user|assistant)\] (?:(?P<name>[^:\n]{1,40}): )?.*", re.MULTILINE
+)
+"""A line of `chat_history`; among several people it names who spoke."""
 _PERSON_ID = re.compile(r"\b(?:telegram|discord|console):\S|\b\d{6,}\b|@\w", re.IGNORECASE)
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://|\bwww\.", re.IGNORECASE)
 """Whoever could put an address into what every session reads would use it for that."""
 
 
 def names_in(said: Iterable[str]) -> set[str]:
-    """Names that stand in the metadata lines of messages."""
-    return {found["name"] for text in said for found in _METADATA.finditer(text)}
+    """Names that stand in the metadata lines of messages, or in lines of `chat_history`."""
+    lines = (
+        found["name"]
+        for text in said
+        for pattern in (_METADATA, _EXCERPT)
+        for found in pattern.finditer(text)
+    )
+    return {name for name in lines if name}
+
+
+def excerpts_in(results: Iterable[str]) -> list[str]:
+    """The lines in results of tools that repeat messages: what people said, looked up."""
+    return [found[0] for result in results for found in _EXCERPT.finditer(result)]
 
 
 def repeats(text: str, said: Sequence[str], names: Iterable[str]) -> bool:

@@ -1,11 +1,14 @@
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC
 
 import pytest
 
 from bot.talking import Tooling
+from bot.tools.errors import error_tools
 from bot.tools.history import NONE_FOUND, NONE_YET, Past, history_tool
 from bot.tools.registry import Toolbox
+from memory.error_recall import ErrorMemory
 from memory.errors import ModelUnreachable
 from memory.history import History
 from memory.index import open_indexes
@@ -64,7 +67,7 @@ class Talk:
 
 
 @asynccontextmanager
-async def open_talk(directory, **more):
+async def open_talk(directory, *, notes=False, **more):
     embedder = FakeEmbedder()
     async with open_indexes(limit_bytes=1_000_000) as indexes:
 
@@ -79,7 +82,11 @@ async def open_talk(directory, **more):
             runs = RunLog(database=database, clock=clock)
             history = History(Lookup(database=database, recall=recall))
             past = Past(history=history, runs=runs, clock=clock, zone=UTC)
-            return Tooling(toolbox=Toolbox([history_tool(past)]), keep=runs.keep)
+            tools = [history_tool(past)]
+            if notes:
+                errors = ErrorMemory(database=database, embedder=None, clock=clock)
+                tools += error_tools(errors, [tools[0].name])
+            return Tooling(toolbox=Toolbox(tools), keep=runs.keep)
 
         async with open_stage(directory, tooling, [], **more) as stage:
             yield Talk(stage, embedder)
@@ -301,3 +308,48 @@ async def test_a_model_without_tools_is_shown_it_by_automatic_recall(tmp_path, f
         [request] = talk.stage.model.requests
         assert request.tools == ()
         assert any(fact in message.text for message in request.messages)
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1])
+async def test_a_number_that_no_run_can_have_is_told_so(talk, number):
+    told = await talk.look(mode="read", id=number)
+
+    assert told.startswith("error: ")
+    assert talk.stage.draft.text.endswith("done")
+
+
+@pytest.mark.parametrize(
+    "symptom",
+    ["none for my locker code is zebra-41", "找不到我弟弟養了一隻烏龜", "Rosa is refused"],
+)
+async def test_what_was_looked_up_enters_no_error_record(tmp_path, symptom):
+    note = {
+        "tool_name": "chat_history",
+        "keywords": ["lookup"],
+        "symptom": symptom,
+        "action": "ask again",
+        "outcome": "resolved",
+    }
+    async with open_talk(tmp_path, notes=True) as talk:
+        texts = ["my locker code is zebra-41", "noted", "我弟弟養了一隻烏龜"]
+        await talk.past(*texts, ago_days=20, speaker=replace(BEN, name="Rosa"))
+        await talk.past(*chat(40))
+        look = {"match": "keyword", "limit": 8}
+        talk.stage.model.add(
+            asks(
+                ("chat_history", look | {"keyword": "locker"}),
+                ("chat_history", look | {"keyword": "烏龜"}),
+                ("chat_history", look | {"keyword": "elephants"}),
+            ),
+            asks(
+                ("write_error", note),
+                ("write_error", note | {"symptom": NONE_FOUND}),
+            ),
+            "done",
+        )
+
+        await talk.stage.ask("do you remember?", group=True)
+
+        *_, leak, tools_side = [told.partition("\n")[2] for told in talk.stage.told()]
+        assert leak.startswith("error: not kept")
+        assert tools_side.startswith("kept as")
