@@ -1,6 +1,6 @@
 """The archive as a reader asks for it: hits with what stands around them, for `/history` and tools."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -16,6 +16,9 @@ AFTER_MESSAGES = 1
 """A hit is read with what led to it and what was said to it (seed 1: 2 before, 1 after)."""
 DEFAULT_LIMIT = 8
 MOST_HITS = 32
+RECENCY_SHARE = 0.25
+"""Of the best fit: the newest of all hits gains it on the oldest. Enough to decide between messages
+alike, not between one about the words and one that names them among a hundred others."""
 
 _QUOTES = {'"': '"', "“": "”", "「": "」", "『": "』"}
 
@@ -26,7 +29,7 @@ class Match(StrEnum):
     SEMANTIC = "semantic"
     """By meaning and by any word, the best first."""
     KEYWORD = "keyword"
-    """All words in any order, or a quoted phrase; the newest first."""
+    """All words in any order, or a quoted phrase; the best first by BM25 and recency."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,15 +95,15 @@ class Lookup:
             place = await passages.place(reader, sought.session)
             if place is None:
                 return []
-            found = await _all_words(reader, place, sought.text)
+            fits = await _all_words(reader, place, sought.text)
             if not sought.allowed.is_open:
                 passing = set(
                     (await passages.within(reader, place.number, sought.allowed)).tolist()
                 )
-                found = [seq for seq in found if seq in passing]
+                fits = {seq: fit for seq, fit in fits.items() if seq in passing}
         if sought.before is not None:
-            found = [seq for seq in found if seq < sought.before]
-        return found[:limit]
+            fits = {seq: fit for seq, fit in fits.items() if seq < sought.before}
+        return _ranked(fits)[:limit]
 
     async def _widened(
         self, session: SessionId, hits: Sequence[Seq], *, keyword_only: bool
@@ -117,15 +120,31 @@ class Lookup:
         )
 
 
-async def _all_words(reader: Reader, place: Place, text: str) -> list[Seq]:
-    """The newest first. Hot messages are also matched letter by letter, as seed 1 does."""
+async def _all_words(reader: Reader, place: Place, text: str) -> dict[Seq, float]:
+    """What holds the words, with its BM25. Hot messages also match letter by letter, as in seed 1.
+
+    Those letters may be a part of a word, of which BM25 knows nothing: they fit by 0.
+    """
     quoted = _quoted(text)
     phrases = [phrase(quoted)] if quoted else terms(text)
-    found = set(await words.find_all(reader, place.number, phrases))
+    fits = await words.find_all(reader, place.number, phrases)
     literal = quoted or text.strip()
     if literal:
-        found |= set(await passages.containing(reader, place, literal, limit=MOST_HITS))
-    return sorted(found, reverse=True)
+        hot = await passages.containing(reader, place, literal, limit=MOST_HITS)
+        fits |= {seq: fits.get(seq, 0.0) for seq in hot}
+    return fits
+
+
+def _ranked(fits: Mapping[Seq, float]) -> list[Seq]:
+    """The best first: by the share of the best fit, and by place from oldest (0) to newest (1)."""
+    oldest_first = sorted(fits)
+    best = max(fits.values(), default=0.0)
+    last = max(len(oldest_first) - 1, 1)
+    scores = {
+        seq: (fits[seq] / best if best > 0 else 0.0) + RECENCY_SHARE * at / last
+        for at, seq in enumerate(oldest_first)
+    }
+    return sorted(scores, key=lambda seq: (scores[seq], seq), reverse=True)
 
 
 def _quoted(text: str) -> str:

@@ -22,6 +22,12 @@ SELECT j.key AS number, (
 ) AS seqs
 FROM json_each(?1) AS j
 """
+# The newest that hold all words, each with how well it fits: bm25() is negative, the best lowest
+# (sqlite.org/fts5.html, 5.1.1).
+_FITTING = """
+SELECT rowid AS seq, -bm25(message_words) AS fit FROM message_words
+WHERE message_words MATCH ? ORDER BY rowid DESC LIMIT ?
+"""
 _DRIFT = """
 SELECT seq FROM messages WHERE seq NOT IN (SELECT seq FROM message_segments)
 UNION ALL
@@ -72,13 +78,13 @@ async def find_each(reader: Reader, session_number: int, words: Sequence[str]) -
 
 async def find_all(
     reader: Reader, session_number: int, phrases: Sequence[tuple[str, ...]]
-) -> list[Seq]:
-    """The messages of the session that hold all the phrases, newest first."""
+) -> dict[Seq, float]:
+    """The messages of the session that hold all the phrases, newest first, with their BM25."""
     query = segments.match_all(phrases, scope=session_number)
     if not query:
-        return []
-    [found] = await _postings(reader, [query])
-    return [Seq(int(seq)) for seq in found[::-1]]
+        return {}
+    rows = await reader.rows(_FITTING, (query, LONGEST_POSTINGS))
+    return {Seq(row["seq"]): float(row["fit"]) for row in rows}
 
 
 async def _postings(reader: Reader, queries: Sequence[str]) -> list[NDArray[np.int64]]:

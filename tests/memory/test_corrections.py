@@ -95,8 +95,8 @@ async def test_an_edit_changes_the_text_and_nothing_keeps_the_old_one(database, 
 
     assert await texts(database) == ["我喜歡綠茶"]
     async with database.reading() as reader:
-        assert await words.find_all(reader, 1, [("black",)]) == []
-        assert await words.find_all(reader, 1, [("綠茶",)]) == [1]
+        assert not await words.find_all(reader, 1, [("black",)])
+        assert list(await words.find_all(reader, 1, [("綠茶",)])) == [1]
     assert await check(database) == Soundness(messages=1, waiting=1)
 
 

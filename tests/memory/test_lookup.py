@@ -103,6 +103,33 @@ async def test_the_newest_hits_are_kept_when_there_are_too_many(setup):
     assert len(await setup.hits("tea", limit=10_000)) == 32
 
 
+LONG = "and then we spoke of the garden, the neighbours, the trains and the rain " * 3
+
+
+@pytest.mark.parametrize(
+    ("word", "about"), [("locker", "locker code: zebra, locker 12"), ("烏龜", "弟弟的烏龜叫小烏龜")]
+)
+async def test_an_old_message_about_the_words_goes_before_newer_ones_that_just_hold_them(
+    setup, word, about
+):
+    await setup.say("x", about, *(f"{LONG} {word} {LONG} {n}" for n in range(40)))
+
+    assert about in await setup.hits(word, limit=2)
+
+
+@pytest.mark.parametrize(("word", "part"), [("tea", "te"), ("綠茶", "綠茶")])
+async def test_between_messages_alike_the_newer_goes_first(setup, word, part):
+    await setup.say(*(f"{word} {n}" for n in range(9)))
+
+    assert await setup.hits(part, limit=2) == [f"{word} 7", f"{word} 8"]
+
+
+async def test_a_whole_word_goes_before_a_newer_part_of_one(setup):
+    await setup.say("tea", "noise", "steam")
+
+    assert await setup.hits("tea", limit=1) == ["tea"]
+
+
 async def test_the_window_and_the_filter_are_left_out(setup):
     seqs = await setup.say("tea one", "tea two", "tea three")
 

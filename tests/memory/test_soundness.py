@@ -92,7 +92,7 @@ async def test_words_that_are_not_the_messages_are_cut_anew(database):
     assert (await check(database)).keywords == 1
     assert (await repair(database)).sound
     async with database.reading() as reader:
-        assert await words.find_all(reader, 1, [("綠茶",)]) == [seq]
+        assert list(await words.find_all(reader, 1, [("綠茶",)])) == [seq]
 
 
 async def test_an_index_that_contradicts_itself_is_rebuilt(database):

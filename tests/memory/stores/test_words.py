@@ -35,7 +35,7 @@ async def say(database, session, *texts):
 
 async def found(database, number, query):
     async with database.reading() as reader:
-        return await words.find_all(reader, number, terms(query))
+        return list(await words.find_all(reader, number, terms(query)))
 
 
 async def drift(database):
@@ -99,7 +99,7 @@ async def test_a_phrase_finds_only_what_stands_together(database):
     number, seqs = await say(database, "a", "喝綠茶 every morning", "every 綠茶 morning")
 
     async with database.reading() as reader:
-        assert await words.find_all(reader, number, [phrase("綠茶 every")]) == [seqs[0]]
+        assert list(await words.find_all(reader, number, [phrase("綠茶 every")])) == [seqs[0]]
 
 
 async def test_an_edit_is_found_by_its_new_words_alone(database):
