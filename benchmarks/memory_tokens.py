@@ -4,7 +4,10 @@ A scripted model answers at once and counts what a real one would read and write
 part of it that a server with one prompt cache would still hold (the longest common beginning with
 the call before), and the answer. The talk mixes Chinese and English, small talk, questions, facts
 and changes, as people do. In `pools` mode the size of the chat prompt is shown as well, early and
-late.
+late: it grows until the pools hold the five facts that a prompt shows, and no further. This mix,
+of which refining leaves little, comes to five at about turn 250 (four on average from 100 to 200),
+so turn 200 lies 9 % below turn 2,000; from turn 300 to 2,000 the average of a hundred turns stays
+between 324 and 333 tokens.
 """
 
 import argparse
