@@ -44,7 +44,7 @@ from bot.logs import RecentTroubles
 from bot.memory_verbs import memory_verbs
 from bot.model_choice import open_embedder
 from bot.platforms import AdapterOptions, access_settings, open_adapter, tokens_needed
-from bot.ports import Author, ChatAdapter, ChatKind, ChatRef, Draft, Platform, Reply
+from bot.ports import ChatAdapter, Platform
 from bot.router import Router, open_router
 from bot.scheduler import Scheduler
 from bot.sender import Sender
@@ -52,14 +52,12 @@ from bot.service import Chore, Service
 from bot.status_board import StatusBoard
 from bot.supervisor import Standings, Supervisor
 from bot.toolshed import Toolshed, toolshed
-from bot.turns import Ask, TurnEngine
+from bot.turns import TurnEngine
 from memory import search
 from memory.database import MEMORY_SCHEMA, Database, Schema, open_database
 from memory.engine import Engine, open_engine
-from memory.errors import KithError
 from memory.lookup import Lookup
 from memory.ports import Clock, Models
-from memory.values import Mode, NewMessage, PersonId, Role, SessionId, Speaker
 
 SCHEMAS = (MEMORY_SCHEMA, Schema(owner="bot", directory=files("bot") / "schema"))
 
@@ -334,54 +332,3 @@ def _sender(app: App, adapters: Mapping[Platform, ChatAdapter]) -> Sender:
 async def _as_json(board: StatusBoard) -> object:
     status = await board.status()
     return {**asdict(status), "search": status.search}
-
-
-class ConsoleTalk:
-    """The console's conversation: its lines go through the same lanes and the same engine."""
-
-    def __init__(self, app: App, *, session: str, name: str, mode: Mode = Mode.FULL) -> None:
-        self._app = app
-        self._mode = mode
-        self._session = SessionId(f"cli-{session}")
-        self._author = Author(person=PersonId(f"{Platform.CONSOLE}:{name}"), name=name)
-        self._chat = ChatRef(
-            platform=Platform.CONSOLE,
-            bot="console",
-            chat=session,
-            kind=ChatKind.DIRECT,
-            title=session,
-        )
-
-    async def answer(self, text: str, draft: Draft) -> Reply:
-        """The reply to a line; a line that starts with a slash is a command."""
-        if call := self._app.commands.parse(text, self._chat, self._author):
-            return Reply(text=(await self._app.commands.run(call)).text, kept=False)
-        return await self._in_lane(self._ask(text), draft)
-
-    def _ask(self, text: str) -> Ask:
-        speaker = Speaker(person=self._author.person, name=self._author.name)
-        now_ns = self._app.clock.now_ns()
-        entry = NewMessage(role=Role.USER, text=text, sent_at_ns=now_ns, speaker=speaker)
-        return Ask(session=self._session, title=self._chat.title, entry=entry, mode=self._mode)
-
-    async def _in_lane(self, ask: Ask, draft: Draft) -> Reply:
-        answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-
-        async def job() -> None:
-            try:
-                reply = await self._app.turns.answer(ask, draft)
-            except KithError as error:
-                if not answered.done():  # whoever asked may have left by then
-                    answered.set_exception(error)
-            else:
-                if not answered.done():
-                    answered.set_result(reply)
-            finally:
-                answered.cancel()  # after a fault, which the lane logs, nobody waits for ever
-
-        self._app.router.deliver(ask.session, job)
-        return await answered
-
-    def stop(self) -> bool:
-        """Stop the answer that is being written."""
-        return self._app.turns.stop(self._session)

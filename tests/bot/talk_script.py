@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from adapters.console import pipe
-from bot.app import ConsoleTalk, open_app
+from bot.app import open_app
 from bot.config import Config, Loaded
+from bot.console_talk import ConsoleTalk
 from bot.logs import configure
 from memory.errors import ModelTimedOut
 from memory.ports import Models

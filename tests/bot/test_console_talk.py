@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bot.app import ConsoleTalk
+from bot.console_talk import ConsoleTalk
 from bot.ports import Reply
 from bot.router import open_router
 from bot.turns import SILENT
