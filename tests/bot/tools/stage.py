@@ -81,7 +81,7 @@ class Stage:
 async def open_stage(
     directory, tools, replies, *, advise=no_advice, limits=None, keep=keep_nothing
 ):
-    model = replies if isinstance(replies, FakeChatModel) else FakeChatModel(replies, limits=limits)
+    model = replies if hasattr(replies, "stream") else FakeChatModel(replies, limits=limits)
     clock = FakeClock()
     async with open_database(directory / "kith.db") as database:
         async with open_engine(
