@@ -6,7 +6,7 @@ It is shared by all sessions. It never fails for want of an embedding model: the
 import asyncio
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,7 +81,8 @@ class ErrorMemory:
     ) -> list[ErrorRecord]:
         """The records that fit above a floor, at most `limit`, newest first; their lives renewed.
 
-        Nothing found is an empty list.
+        Of records that tell the same it is the best; the others are not renewed. Nothing found is
+        an empty list.
 
         Raises:
             StoreError: the records cannot be read.
@@ -93,9 +94,10 @@ class ErrorMemory:
             fits = await self._by_words(reader, asked)
             if rows is not None and anchors is not None:
                 fits = await self._with_meaning(reader, asked, fits, rows[0], anchors)
-        best = sorted(fits, key=lambda one: (one[0], one[1].number), reverse=True)[:limit]
-        await self._renew([kept.number for _, kept in best])
-        newest = sorted((kept for _, kept in best), key=lambda kept: kept.number, reverse=True)
+        ranked = sorted(fits, key=lambda one: (one[0], one[1].number), reverse=True)
+        best = _distinct(kept for _, kept in ranked)[:limit]
+        await self._renew([kept.number for kept in best])
+        newest = sorted(best, key=lambda kept: kept.number, reverse=True)
         return [kept.record for kept in newest]
 
     async def hints(self, tool: str, said: str) -> list[ErrorRecord]:
@@ -271,6 +273,16 @@ async def read_from(reader: Reader, id_: str, *, now_ns: int) -> ErrorRecord:
 async def newest_in(reader: Reader, *, now_ns: int, limit: int) -> list[ErrorRecord]:
     """As `ErrorMemory.newest`, for whoever only has the file."""
     return await error_memory.newest(reader, now_ns=now_ns, limit=limit)
+
+
+def _distinct(ranked: Iterable[Kept]) -> list[Kept]:
+    """Of records that tell the same the best only: a model notes one failure many times."""
+    first: dict[tuple[str, ...], Kept] = {}
+    for kept in ranked:
+        one = kept.record
+        told = (one.tool, one.symptom, one.cause or "", one.action, one.outcome)
+        first.setdefault(tuple(text.casefold() for text in told), kept)
+    return list(first.values())
 
 
 def _new_id(new: NewErrorRecord, now_ns: int) -> str:

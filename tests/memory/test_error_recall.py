@@ -323,3 +323,15 @@ async def test_stored_vectors_are_unit_float32(tmp_path):
     assert row["model"] == "fake:embed"
     assert vector.shape == (64,)
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
+
+
+async def test_what_was_written_again_and_again_is_one_hint(found):
+    await found.memory.write(record("time_range 2w was refused", action="ask for a month"))
+    for _ in range(4):
+        found.clock.advance(1)
+        last = await found.memory.write(record("Time_range 2w was refused", keywords=("x",)))
+
+    hints = await found.memory.hints("chat_history", "error: time_range 2w refused")
+
+    assert [one.action for one in hints] == ["use 7d or 1m", "ask for a month"]
+    assert hints[0].id == last.id
