@@ -68,7 +68,7 @@ WHERE p.kind = 'turn' AND p.source IN (SELECT value FROM json_each(?2)) AND s.id
 """
 _UNLINK_TURN = "DELETE FROM pool_sources WHERE entry = ?1 AND kind = 'turn' AND source = ?2"
 _BASELESS = """
-DELETE FROM pool_entries WHERE id = ? AND tag IN ('event', 'refined')
+SELECT superseded_by FROM pool_entries WHERE id = ? AND tag IN ('event', 'refined')
 AND NOT EXISTS (SELECT 1 FROM pool_sources WHERE entry = id AND kind <> 'entry')
 """
 _ASTRAY = """
@@ -227,7 +227,7 @@ async def forget_source(unit: Unit, source: Source) -> int:
     """Drop a source, and every entry that rested on it alone; how many entries went."""
     resting = await unit.rows(_RESTING, (source.kind, source.id))
     await unit.execute(_UNLINK, (source.kind, source.id))
-    return sum([await unit.execute(_BASELESS, (row["entry"],)) for row in resting])
+    return sum([await _drop_baseless(unit, row["entry"]) for row in resting])
 
 
 async def turn_holders(reader: Reader, pattern: str, platform_ids: Sequence[str]) -> set[SessionId]:
@@ -242,8 +242,20 @@ async def forget_turn(unit: Unit, session: SessionId, platform_id: str) -> int:
     dropped = 0
     for row in resting:
         await unit.execute(_UNLINK_TURN, (row["entry"], platform_id))
-        dropped += await unit.execute(_BASELESS, (row["entry"],))
+        dropped += await _drop_baseless(unit, row["entry"])
     return dropped
+
+
+async def _drop_baseless(unit: Unit, entry: int) -> int:
+    """Delete an entry that rests on nothing said any more; how many went.
+
+    What it superseded rests on other messages: it holds again, or is the successor's history.
+    """
+    found = await unit.row(_BASELESS, (entry,))
+    if found is None:
+        return 0
+    await unit.execute(_INHERIT, (entry, found["superseded_by"]))
+    return await unit.execute(_DELETE, (entry,))
 
 
 async def astray(reader: Reader) -> int:

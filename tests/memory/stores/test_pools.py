@@ -138,3 +138,42 @@ async def test_a_mark_goes_with_its_message(database):
         await archive.clear(unit, ROOM)
 
         assert await distilling.waiting(unit) == []
+
+
+async def test_what_an_entry_superseded_holds_again_when_the_message_of_the_change_goes(database):
+    old, new = await put(
+        database,
+        entry("Anna lives in Taipei", sources=(message(1),)),
+        entry("Anna lives in Tainan", sources=(message(2),)),
+    )
+    async with database.unit() as unit:
+        await pools.supersede(unit, old, by=new)
+
+    async with database.unit() as unit:
+        assert await pools.forget_source(unit, message(2)) == 1
+
+    assert await stored(database) == ["Anna lives in Taipei"]
+
+
+async def test_a_gap_in_a_history_is_closed(database):
+    turns = [Source(kind=SourceKind.TURN, id=f"m{number}") for number in range(3)]
+    places = ("台北", "台南", "高雄")
+    first, second, third = await put(
+        database,
+        *[
+            entry(f"Anna 住在{place}", sources=(one,))
+            for place, one in zip(places, turns, strict=True)
+        ],
+    )
+    async with database.unit() as unit:
+        await pools.supersede(unit, first, by=second)
+        await pools.supersede(unit, second, by=third)
+
+    async with database.unit() as unit:
+        assert await pools.forget_turn(unit, ROOM, "m1") == 1
+
+    left = await every(database)
+    assert [(one.content, one.superseded_by) for one in left] == [
+        ("Anna 住在台北", third),
+        ("Anna 住在高雄", None),
+    ]
