@@ -13,7 +13,7 @@ from memory.likeness import first_like
 from memory.modes.choice import ModeChoice
 from memory.ports import Clock
 from memory.resetting import ResetReport
-from memory.stores import archive, pools, sessions, summaries
+from memory.stores import archive, pools, sessions, summaries, words
 from memory.text import clip, one_line
 from memory.values import Mode, SessionId
 
@@ -54,15 +54,29 @@ class Clearing:
     async def reset(self, session: SessionId, *, everything: bool = False) -> ResetReport:
         """Clear window, vectors, archive and short pool; summary and long pool only if asked.
 
+        When it returns, what was cleared stands in no file any more.
+
         Raises:
-            StoreError: nothing was cleared.
+            StoreError: nothing was cleared, or its traces could not be erased.
         """
         async with self._database.unit() as unit:
             for mode in self._modes.every:
                 await mode.reset(unit, session)
-            return await resetting.reset(
+            report = await resetting.reset(
                 unit, session, everything=everything, now_ns=self._clock.now_ns()
             )
+        await self._erase_traces()
+        return report
+
+    async def _erase_traces(self) -> None:
+        """Leave no byte of what was deleted, in the keyword index neither.
+
+        It rewrites the file, and writers wait for that: about a second for each 100 MiB. Whoever
+        asks for deletion may rely on it, and few ask.
+        """
+        async with self._database.unit() as unit:
+            await words.optimize(unit)
+        await self._database.erase_traces()
 
     async def switch(
         self, session: SessionId, mode: Mode, *, purge: bool = False, seed: bool = False
@@ -93,7 +107,7 @@ class Clearing:
             after = await _holdings(unit, session)
         self._modes.chose(session, mode)
         if purge:
-            await self._database.erase_traces()
+            await self._erase_traces()
         return Cleared(cleared=_difference(before, after), kept=after, seeded=seeded)
 
     async def remove(self, session: SessionId) -> bool:
@@ -107,6 +121,8 @@ class Clearing:
                 await mode.reset(unit, session)
             removed = await sessions.remove(unit, session)
         self._modes.chose(session, None)
+        if removed:
+            await self._erase_traces()
         return removed
 
     async def sweep_temporary(self, *, idle_s: float) -> int:
@@ -116,6 +132,8 @@ class Clearing:
             idle = await sessions.idle_temporary(unit, before_ns=before_ns)
             for session in idle:
                 await sessions.remove(unit, session)
+        if idle:
+            await self._erase_traces()
         return len(idle)
 
     async def _begin(self, unit: Unit, session: SessionId) -> None:
