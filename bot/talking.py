@@ -112,5 +112,6 @@ def _run(finished: Finished) -> ToolRun:
 def _seen(scene: Scene, composed: Composed) -> Scene:
     """The scene in its real mode, with what the model sees of the past."""
     prompt = composed.prompt
-    said = tuple(one.text for one in prompt.messages if one.role is ChatRole.USER)
+    # The bot's own replies retell what people said, so only the rules are nobody's words.
+    said = tuple(one.text for one in prompt.messages if one.role is not ChatRole.SYSTEM)
     return replace(scene, mode=composed.mode, shown_from=prompt.window_from, said=said)

@@ -26,6 +26,7 @@ NOTHING = "The tool ran and returned nothing."
 _NAME_CHARS = 64
 _CONTROL = "<|"
 """The start of a chat template's control token: a result must not be able to end its own message."""
+_BROKEN = "< |"
 
 Advise = Callable[[str, str], Awaitable[str]]
 """What earlier failures teach: tool name and what it said, to text for the model, often empty."""
@@ -92,7 +93,8 @@ class Runner:
         limit_chars = tool.output_chars if tool else 1_000
         text = readable(text, limit_chars)
         if failed or text == NOTHING:
-            text += await self._advise(call.name, text if failed else "no data")
+            advice = await self._advise(call.name, text if failed else "no data")
+            text += advice.replace(_CONTROL, _BROKEN)
         elapsed_ms = (self._clock.now_ns() - began_ns) // 1_000_000
         # A name that the model made up could be anything, what somebody said included.
         log.info(
@@ -145,7 +147,7 @@ def readable(result: str | bytes, limit_chars: int) -> str:
         # Four bytes are the longest character, so enough is read to tell that something was cut.
         result = result[: 4 * limit_chars + 4].decode("utf-8", "replace")
     whole = len(result)
-    text = scrub(result[: limit_chars + 1]).replace(_CONTROL, "< |").strip()
+    text = scrub(result[: limit_chars + 1]).replace(_CONTROL, _BROKEN).strip()
     if not text:
         return NOTHING
     if whole > limit_chars:
