@@ -14,7 +14,7 @@ from bot.errors import ToolFailed
 from bot.tools.interface import AnyTool, Scene, Tool
 from bot.words import Language
 from memory.errors import EntryInvalid
-from memory.facts import Entry
+from memory.facts import Entry, Pool
 from memory.pool_desk import PoolDesk, Viewer
 from memory.values import Mode
 
@@ -52,7 +52,9 @@ def _remember(pools: PoolDesk) -> AnyTool:
         if (await pools.state(scene.session)).paused:
             raise ToolFailed("not kept: remembering is paused in this conversation")
         try:
-            entry = await pools.add(viewer, arguments.fact)
+            entry = await _same(pools, viewer, arguments.fact) or await pools.add(
+                viewer, arguments.fact
+            )
         except EntryInvalid as error:
             raise ToolFailed(f"invalid parameter 'fact': {error}") from error
         return f"remembered as {entry.id}"
@@ -65,6 +67,17 @@ def _remember(pools: PoolDesk) -> AnyTool:
         labels={Language.ENGLISH: "remembering that", Language.CHINESE: "記下這件事"},
         modes=POOL_MODES,
     )
+
+
+async def _same(pools: PoolDesk, viewer: Viewer, fact: str) -> Entry | None:
+    """The speaker's lasting fact that says just this: a model, or a turn begun anew, asks twice."""
+    person = viewer.speaker.person if viewer.speaker else None
+    wanted = " ".join(fact.casefold().split())
+    for one in await pools.entries(viewer):
+        kept = " ".join(one.content.casefold().split())
+        if (one.owner, one.pool, kept) == (person, Pool.LONG, wanted):
+            return one
+    return None
 
 
 def _forget_fact(pools: PoolDesk) -> AnyTool:

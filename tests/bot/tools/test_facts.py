@@ -109,3 +109,17 @@ async def test_they_are_offered_where_there_are_pools(tmp_path):
 
         offered = [len(request.tools) for request in stage.model.requests]
         assert offered == [2, 2, 0]
+
+
+async def test_the_same_fact_is_kept_once_for_each_person(tmp_path):
+    same = asks(("remember", {"fact": "Likes green tea"}))
+    again = asks(("remember", {"fact": "likes  green tea"}))
+    async with opened(tmp_path, [same, "ok", again, "ok"]) as stage:
+        await desk(stage).add(Viewer(session=SessionId(GROUP), speaker=BEN), "Likes green tea")
+        await stage.ask("remember that I like green tea", session=GROUP)
+        first = stage.told()[0]
+        await stage.ask("do remember it", session=GROUP)
+
+        assert stage.told()[0] == first
+        assert await facts(stage) == ["Likes green tea"]
+        assert await facts(stage, BEN) == ["Likes green tea"]
