@@ -1,8 +1,8 @@
-"""The edge: chat platforms and model servers, translated to the ports of the house.
+"""The edge: chat platforms and model servers, translated to our ports.
 
-    discord/ · telegram/ · console/     where people chat
-    ollama/ · embedded/                 what answers
-    split · gate · gated                what several of them need
+    discord, telegram, console     where people chat
+    ollama, embedded               what answers
+    gate, gated, split             what several of them need
 
-They know ports, values and errors, and not each other.
+They know ports, values, errors and language, and not each other.
 """

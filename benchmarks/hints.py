@@ -18,12 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
-from memory.database import Database, open_database
-from memory.error_recall import ErrorMemory
-from memory.error_record import NewErrorRecord, Outcome, finished
+from memory.database.database import Database, open_database
 from memory.ports import Vectors
-from memory.stores import error_memory
-from memory.stores.error_memory import Embedded
+from memory.tool_errors import records_table
+from memory.tool_errors.error_memory import ErrorMemory
+from memory.tool_errors.record import NewErrorRecord, Outcome, finished
+from memory.tool_errors.records_table import Embedded
 
 TOOLS = [f"tool_{n}" for n in range(8)]
 WORDS = (
@@ -67,7 +67,7 @@ async def fill(database: Database, embedder: Random | None, count: int, rng: ran
             if embedder:
                 [row] = await embedder.embed([record.meaning])
                 embedded = Embedded(model=embedder.name, blob=row.tobytes())
-            await error_memory.add(unit, record, embedded)
+            await records_table.add(unit, record, embedded)
 
 
 async def measure(records: int, lookups: int, embedder: Random | None) -> None:

@@ -24,12 +24,12 @@ from typing import Any
 
 import structlog
 
-from bot.turns import Ask, TurnEngine
-from memory.database import open_database
+from bot.turn.turns import Ask, TurnEngine
+from memory.database.database import open_database
 from memory.engine import Engine, open_engine
+from memory.language.text import estimate_tokens
 from memory.ports import ChatChunk, ChatRequest, Completion, ModelLimits, Models
 from memory.settings import MemorySettings
-from memory.text import estimate_tokens
 from memory.values import Mode, NewMessage, PersonId, Role, SessionId, Speaker
 
 SMALL_TALK = "Hi!|早安|thanks a lot!|謝謝你～|ok|好的|哈哈哈|good night|晚安|lol|嗯嗯|👍".split("|")

@@ -23,12 +23,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from updates import FACTS, NAMES, START_NS, Told, figures, talk
 
-from memory.database import Database, open_database
-from memory.facts import Source, SourceKind
-from memory.passes.deconstruct import Deconstructor, Exchange
-from memory.pool_ranking import Question, ranked, visible
+from memory.database import sessions_table
+from memory.database.database import Database, open_database
+from memory.pools import entries_table
+from memory.pools.deconstruct_pass import Deconstructor, Exchange
+from memory.pools.entry import Source, SourceKind
+from memory.pools.ranking import Question, ranked, visible
 from memory.ports import ChatRequest, Completion, ModelLimits
-from memory.stores import pools, sessions
 from memory.values import PersonId, SessionId, Speaker
 
 DAY_NS = 86_400 * 10**9
@@ -96,7 +97,7 @@ async def person(
     facts = _distilled(told, language, name)
     extractor = Deconstructor(database=database, model=Extractor(facts, by_ids=by_ids))
     async with database.unit() as unit:
-        await sessions.touch(unit, session, title="", now_ns=START_NS)
+        await sessions_table.touch(unit, session, title="", now_ns=START_NS)
     for at, (day, text) in enumerate(messages):
         await extractor.run(
             Exchange(
@@ -110,7 +111,7 @@ async def person(
             )
         )
     async with database.reading() as reader:
-        entries = visible(await pools.every(reader, session), speaker.person)
+        entries = visible(await entries_table.every(reader, session), speaker.person)
 
     def order(question: str) -> list[str]:
         return [one.entry.content for one in ranked(entries, Question(text=question))]

@@ -33,16 +33,18 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from adapters.embedded.embed import open_embedder
 from adapters.gate import Gate
-from memory.database import Database, open_database
-from memory.index import open_indexes
-from memory.nearest import Ask, Nearest
-from memory.passes.embed import EmbedPass
+from memory.archive import messages_table, passages
+from memory.database import sessions_table
+from memory.database.database import Database, open_database
+from memory.language.segments import keywords, segments
 from memory.ports import Embedder, Priority, Vectors
-from memory.ranking import information
-from memory.recall import Ranked, Recall, Wanted, pack
-from memory.segments import keywords, segments
+from memory.recall import words_table
+from memory.recall.embed_pass import EmbedPass
+from memory.recall.index import open_indexes
+from memory.recall.nearest import Ask, Nearest
+from memory.recall.ranking import information
+from memory.recall.recall import Ranked, Recall, Wanted, pack
 from memory.settings import RecallSettings
-from memory.stores import archive, passages, sessions, words
 from memory.values import (
     Message,
     NewMessage,
@@ -132,8 +134,8 @@ async def load(bench: Bench, conversation: dict[str, Any]) -> Loaded:
     ]
     now_ns = max(message.sent_at_ns for message in messages)
     async with bench.database.unit() as unit:
-        number, _ = await sessions.touch(unit, session, title="", now_ns=now_ns)
-        seqs = await archive.append(unit, number, messages)
+        number, _ = await sessions_table.touch(unit, session, title="", now_ns=now_ns)
+        seqs = await messages_table.append(unit, number, messages)
     turn_of = {seq: turn["id"] for seq, turn in zip(seqs, turns, strict=True)}
     return Loaded(session=session, number=number, now_ns=now_ns, turn_of=turn_of)
 
@@ -141,7 +143,7 @@ async def load(bench: Bench, conversation: dict[str, Any]) -> Loaded:
 async def bm25_only(bench: Bench, loaded: Loaded, question: str) -> Ranked:
     """Plain BM25 over the messages: no context, no names, no dates."""
     async with bench.database.reading() as reader:
-        terms = await words.find_each(reader, loaded.number, keywords(question))
+        terms = await words_table.find_each(reader, loaded.number, keywords(question))
         everything = await passages.around(reader, loaded.number, loaded.turn_of, before=0, after=0)
     row = {passage.message.seq: at for at, passage in enumerate(everything)}
     lengths = np.array([max(len(segments(p.message.text)), 1) for p in everything], dtype=float)

@@ -29,15 +29,17 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks import mem0_store
-from memory.database import Database, open_database
-from memory.index import open_indexes
-from memory.nearest import Ask, Nearest
+from memory.archive import messages_table
+from memory.database import sessions_table
+from memory.database.database import Database, open_database
+from memory.language.segments import keywords
 from memory.ports import Priority, Vectors
-from memory.recall import Recall, Wanted
-from memory.segments import keywords
+from memory.recall import vectors_table, words_table
+from memory.recall.index import open_indexes
+from memory.recall.nearest import Ask, Nearest
+from memory.recall.recall import Recall, Wanted
+from memory.recall.vectors_table import Waiting
 from memory.settings import RecallSettings
-from memory.stores import archive, message_vectors, sessions, words
-from memory.stores.message_vectors import Waiting
 from memory.values import NewMessage, PersonId, Role, Seq, SessionId, Speaker
 
 DIMENSION = 384
@@ -124,8 +126,10 @@ async def fill(
     number = 0
     for start, texts in batches(count, random_):
         async with bench.database.unit() as unit:
-            number, _ = await sessions.touch(unit, SessionId(session), title="", now_ns=START_NS)
-            seqs = await archive.append(
+            number, _ = await sessions_table.touch(
+                unit, SessionId(session), title="", now_ns=START_NS
+            )
+            seqs = await messages_table.append(
                 unit, number, [message(text, start + at) for at, text in enumerate(texts)]
             )
             if vectors:
@@ -133,7 +137,7 @@ async def fill(
                     Waiting(seq=seq, text=text, name=None)
                     for seq, text in zip(seqs, texts, strict=True)
                 ]
-                await message_vectors.save(unit, MODEL, made, units(len(made), seed=start))
+                await vectors_table.save(unit, MODEL, made, units(len(made), seed=start))
     return number
 
 
@@ -155,7 +159,7 @@ async def measure(
 
     async def append(at: int) -> None:
         async with bench.database.unit() as unit:
-            await archive.append(unit, number, [message(questions[at], at)])
+            await messages_table.append(unit, number, [message(questions[at], at)])
 
     async def delete(at: int) -> None:
         async with bench.database.unit() as unit:
@@ -163,7 +167,7 @@ async def measure(
 
     async def keyword(at: int) -> None:
         async with bench.database.reading() as reader:
-            await words.find_each(reader, number, keywords(questions[at]))
+            await words_table.find_each(reader, number, keywords(questions[at]))
 
     async def dense(at: int) -> None:
         question = units(1, seed=at)[0]
@@ -237,7 +241,7 @@ async def many_sessions(rows: int, count: int, directory: Path) -> dict[str, obj
         async def keyword(at: int) -> None:
             async with bench.database.reading() as reader:
                 number = numbers[(at * 37) % count]
-                await words.find_each(reader, number, keywords(questions[at]))
+                await words_table.find_each(reader, number, keywords(questions[at]))
 
         return {
             "filled_s": filled_s,

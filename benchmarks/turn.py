@@ -19,13 +19,15 @@ from pathlib import Path
 
 import structlog
 
-from bot.turns import Ask, TurnEngine
-from memory.database import Database, open_database
+from bot.turn.turns import Ask, TurnEngine
+from memory.archive import messages_table
+from memory.database import sessions_table
+from memory.database.database import Database, open_database
 from memory.engine import open_engine
 from memory.ports import ChatChunk, ChatRequest, Completion, ModelLimits, Models
 from memory.settings import MemorySettings
-from memory.stores import archive, sessions, summaries
-from memory.summary import Summary
+from memory.summary import summaries_table
+from memory.summary.value import Summary
 from memory.values import NO_SEQ, NewMessage, PersonId, Role, SessionId, Speaker
 
 TURNS = 600
@@ -73,7 +75,7 @@ async def fill(database: Database, rows: int) -> None:
     speaker = Speaker(person=PersonId("console:me"), name="me")
     for at in range(0, rows, 10_000):
         async with database.unit() as unit:
-            numbers = [(await sessions.touch(unit, s, title="", now_ns=1))[0] for s in names]
+            numbers = [(await sessions_table.touch(unit, s, title="", now_ns=1))[0] for s in names]
             for index in range(at, min(at + 10_000, rows)):
                 text = " ".join(chance.choices(WORDS, k=12))
                 role = Role.ASSISTANT if index // len(names) % 2 else Role.USER
@@ -83,7 +85,7 @@ async def fill(database: Database, rows: int) -> None:
                     sent_at_ns=index,
                     speaker=speaker if role is Role.USER else None,
                 )
-                await archive.append(unit, numbers[index % len(numbers)], [message])
+                await messages_table.append(unit, numbers[index % len(numbers)], [message])
     await summarise(database, names)
 
 
@@ -91,14 +93,14 @@ async def summarise(database: Database, names: Sequence[SessionId]) -> None:
     """Cover everything by a summary, as the passes of a running service have done by then."""
     async with database.unit() as unit:
         for session in names:
-            [last] = await archive.latest(unit, session, from_seq=NO_SEQ, limit=1)
-            standing = await summaries.standing(unit, session)
+            [last] = await messages_table.latest(unit, session, from_seq=NO_SEQ, limit=1)
+            standing = await summaries_table.standing(unit, session)
             if standing is not None:
-                await summaries.save(
+                await summaries_table.save(
                     unit,
                     session,
                     summary=Summary(),
-                    cursor=summaries.Cursor(seq=last.seq),
+                    cursor=summaries_table.Cursor(seq=last.seq),
                     expected=standing,
                     now_ns=1,
                 )

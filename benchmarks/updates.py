@@ -29,9 +29,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from recall import Bench, opened
 
-from memory.passes.embed import EmbedPass
-from memory.recall import Wanted
-from memory.stores import archive, sessions
+from memory.archive import messages_table
+from memory.database import sessions_table
+from memory.recall.embed_pass import EmbedPass
+from memory.recall.recall import Wanted
 from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
 
 START_NS = 1_680_000_000 * 10**9
@@ -173,8 +174,8 @@ async def person(bench: Bench, language: str, number: int) -> list[tuple[str, fl
     messages, told = talk(language, random_)
     speaker = Speaker(person=PersonId(f"bench:{language}-{number}"), name=name)
     async with bench.database.unit() as unit:
-        row, _ = await sessions.touch(unit, session, title="", now_ns=START_NS)
-        await archive.append(
+        row, _ = await sessions_table.touch(unit, session, title="", now_ns=START_NS)
+        await messages_table.append(
             unit,
             row,
             [

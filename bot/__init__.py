@@ -1,19 +1,21 @@
 """The chat service round the memory engine.
 
-A map of its rooms:
+Read from the top; a package imports only from lines below its own:
 
-    the roof         __main__ · cli/ (one file a family of verbs) · app (builds every part) ·
-                     model_choice · platforms · toolshed
-    who may speak    access · access_settings · doorkeeper · sessions
-    delivery         intake · inbox · answers · outbox · sender · delivery · positions · amending
-    a turn           router (lanes) · turns · talking · replies · leaks · taiwan_reply · tools/
-    commands         commands/ (one table for every door) · words · summary_words · excerpts
-    by itself        scheduler · cron · jobs · job_log · afterwards
-    the service      service · supervisor · control · *_verbs · status_board · doctor · checkup ·
-                     systemd_notify
-    the footing      config · platform_settings · delivery_settings · datadir · logs · audit ·
-                     ports · errors
+    cli              the commands of `kith`
+    app              the composition root: opens every part
+    console          the conversation of who sits at this machine
+    commands         what people can tell the bot to do
+    service          root tasks, supervision, control socket, status, doctor, logs
+    jobs             the scheduler and what it runs
+    delivery         inbox, lanes, outbox, sender
+    access           who may speak, and in which conversation
+    tools            what the model may call
+    turn             one answer: prompt, model, tool calls, clean reply
+    config           what an operator can set
+    texts            what people read, in two languages
+    ports, errors
 
-Adapters hand messages in through `bot.ports`; the bot enters memory by `memory.engine` and the few
-doors that it hands on.
+Adapters hand messages in through `bot.ports`; the bot enters memory by `memory.engine` and the
+objects that it hands on. `pyproject.toml` holds these layers as a contract.
 """

@@ -1,20 +1,21 @@
-"""The memory engine: what a reply sees, what is kept, what is forgotten.
+"""The memory engine: what a reply sees, what is kept, what is deleted.
 
-A map of its rooms:
+Read from the top; a package imports only from lines below its own:
 
-    the door         engine · modes/{interface,choice,assembly,full,window,pools}
-    the prompt       prompt · window · tokens · backdrop · prompts/ · wording
-    summary          summary · summary_entries · summary_slot · summary_run · rolling · scribe ·
-                     chunks · judge · taiwan · loose_json · passes/summarise
-    recall           recall · recalling · question · dates · candidates · ranking · snippets ·
-                     lookup · history · search · nearest · index · segments · passes/embed
-    pools            facts · likeness · smalltalk · distillate · pool_ranking · pool_slot ·
-                     pool_desk · afterwork · passes/{deconstruct,refine,embed_pools}
-    tools' memory    error_record · error_ranking · error_recall · tool_run · run_log
-    keeping          clearing · resetting · corrections · passes/compaction · exchange/
-    the cellar       database · schema/ · stores/ (one owner a table) · database_check · soundness
-    the footing      values · errors · text · settings · ports
+    engine           the one object that the service talks to
+    keeping          reset, deletion, edits, compaction, repair
+    modes            full, window and pools: which tiers a session uses, and the work after a turn
+    transfer         export and import
+    recall           finding messages again          ┐
+    summary          the rolling summary             │ the tiers; each holds its table,
+    pools            facts, short and long           │ its background pass and its part
+    tool_errors      what went wrong with tools      ┘ of the prompt, and knows no other
+    archive          every message, as it was said
+    database         the SQLite file
+    prompt           the records that the model reads, within its budget
+    language         languages and text, without any model
+    settings, ports, values, errors
 
-Imports only go down; `pyproject.toml` holds the floors. Nothing here knows a chat platform, a
-model server or a configuration file.
+`pyproject.toml` holds these layers as a contract. Nothing here knows a chat platform, a model
+server or a configuration file.
 """

@@ -9,25 +9,26 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TypeVar
 
-from memory import resetting, taiwan
-from memory.afterwork import Afterwork
-from memory.backdrop import Backdrop
-from memory.clearing import Clearing
-from memory.corrections import Corrections
-from memory.database import Database, Unit
+from memory.database import sessions_table
+from memory.database.database import Database, Unit
 from memory.errors import SessionMoved
+from memory.keeping import resetting
+from memory.keeping.clearing import Clearing
+from memory.keeping.compaction import Compacted, Compactor
+from memory.keeping.corrections import Corrections
+from memory.keeping.resetting import ResetReport, SessionFacts
+from memory.language import taiwan
+from memory.modes.afterwork import Afterwork
 from memory.modes.assembly import all_modes
-from memory.passes.compaction import Compacted, Compactor
-from memory.pool_desk import PoolDesk
+from memory.pools.desk import PoolDesk
 from memory.ports import Clock, ModelLimits, Models
-from memory.prompt import Parts, Prompt, assemble
-from memory.resetting import ResetReport, SessionFacts
-from memory.rolling import RollingSummary
-from memory.search import Search, open_search
+from memory.prompt.backdrop import Backdrop
+from memory.prompt.prompt import Parts, Prompt, assemble
+from memory.prompt.tokens import TokenMeter
+from memory.recall.search import Search, open_search
 from memory.settings import MemorySettings
-from memory.stores import sessions
-from memory.summary_run import Ended
-from memory.tokens import TokenMeter
+from memory.summary.rolling import RollingSummary
+from memory.summary.run import Ended
 from memory.values import (
     NOTHING_SHOWN,
     Mode,
@@ -130,7 +131,7 @@ class Engine:
         limits = _less(await self._models.chat.limits(), reserved_tokens)
         system = await self._backdrop.system(session)
         async with self._database.reading() as reader:
-            known = await sessions.find(reader, session) or sessions.unknown(session)
+            known = await sessions_table.find(reader, session) or sessions_table.unknown(session)
         mode = self.mode_of(session, mode)
         memory = self._modes[mode]
         gathered = await memory.gather(known, entry)
@@ -173,7 +174,7 @@ class Engine:
         Raises:
             SessionMoved: the session was reset since the prompt was composed.
         """
-        number, epoch = await sessions.touch(
+        number, epoch = await sessions_table.touch(
             unit, turn.session, title=turn.title, now_ns=turn.reply.sent_at_ns
         )
         if epoch != turn.epoch:
@@ -195,7 +196,7 @@ class Engine:
         wants is done, they are in no prompt, unless mode `full` recalls them.
         """
         async with self._database.unit() as unit:
-            await sessions.begin_window(unit, session)
+            await sessions_table.begin_window(unit, session)
         self.summaries.want(session)
 
     async def summarise(self, session: SessionId) -> bool:

@@ -43,7 +43,7 @@ class RecallWeights:
     """The table `[memory.recall.weights]`: how the terms of a message's score count.
 
     Measured with `benchmarks/recall.py` on chats in English and Chinese, the same for all; the
-    terms themselves stand in `memory/ranking.py`.
+    terms themselves stand in `memory/recall/ranking.py`.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from typing import TextIO
 
 from bot.ports import Talk
-from memory.text import one_line, scrub
+from memory.language.text import one_line, scrub
 
 _CHUNK_BYTES = 1 << 16
 _LONGEST_LINE_BYTES = 16 << 20

@@ -10,7 +10,7 @@ from prompt_toolkit.history import InMemoryHistory
 from rich.console import Console
 
 from bot.ports import Talk
-from memory.text import scrub
+from memory.language.text import scrub
 
 LEAVE = ("/exit", "/quit", "/bye")
 

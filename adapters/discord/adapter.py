@@ -13,7 +13,7 @@ from discord.http import Route
 
 from adapters.discord.client import Client
 from adapters.discord.commands import Tree
-from adapters.discord.faults import FOREIGN, login_fault, send_fault
+from adapters.discord.errors import FOREIGN, login_fault, send_fault
 from adapters.discord.inlet import Inlet
 from adapters.discord.options import DiscordOptions
 from adapters.discord.parts import parts

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import discord
 import structlog
 
-from adapters.discord.faults import FOREIGN
+from adapters.discord.errors import FOREIGN
 from adapters.discord.options import DiscordOptions
 
 log = structlog.get_logger()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import discord
 
 from adapters.discord.client import Client
-from adapters.discord.faults import FOREIGN, login_fault
+from adapters.discord.errors import FOREIGN, login_fault
 from adapters.discord.options import DiscordOptions
 
 _PERMISSIONS = discord.Permissions(

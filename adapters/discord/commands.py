@@ -14,7 +14,7 @@ import discord
 import structlog
 from discord import app_commands
 
-from adapters.discord.faults import FOREIGN, NETWORK
+from adapters.discord.errors import FOREIGN, NETWORK
 from adapters.discord.parts import parts
 from adapters.discord.translate import command_call
 from bot.ports import (

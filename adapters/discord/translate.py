@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import discord
 
 from bot.ports import Author, ChatKind, ChatRef, CommandCall, Inbound, Platform
-from memory.text import clip, one_line, scrub
+from memory.language.text import clip, one_line, scrub
 from memory.values import PersonId
 
 NAME_CHARS = 80

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 import discord
 
-from adapters.discord.faults import FOREIGN
+from adapters.discord.errors import FOREIGN
 
 REPEAT_S = 8.0
 """Discord shows it for 10 s (developer docs, "Trigger Typing Indicator")."""

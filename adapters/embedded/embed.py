@@ -16,8 +16,8 @@ from adapters.embedded.runtime import Native, default_threads
 from adapters.embedded.threads import in_thread
 from adapters.gate import Gate
 from memory.errors import ModelAnswerInvalid
+from memory.language.text import scrub
 from memory.ports import Priority, Vectors
-from memory.text import scrub
 
 BATCH_TEXTS, BATCH_CHARS = 16, 1500
 """At most this in one native call, which cannot be stopped: about two seconds on one core when it

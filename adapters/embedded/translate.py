@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memory.errors import ModelAnswerInvalid, ModelRefused
+from memory.language.text import scrub
 from memory.ports import (
     ChatChunk,
     ChatMessage,
@@ -18,7 +19,6 @@ from memory.ports import (
     Finish,
     ModelLimits,
 )
-from memory.text import scrub
 
 _TEMPERATURE = 0.3
 """When the caller names none: small models wander at the usual 0.8."""

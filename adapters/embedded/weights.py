@@ -9,7 +9,7 @@ new tokens in 2 to 3 s; the budget bounds the turn whose whole prompt has to be 
 or one whose window has moved): 600 tokens in 17 s with the default model on one thread, 1,000 in
 15 s with the small one, 1,200 in 8 s with the tiny one; two threads halve that. A window of 16
 records that slides by a turn is such a turn every time: 536 tokens of a prompt of 711 were read
-again. Moved back by 8 records at a time it costs that once in five turns: so `memory.window` cuts a
+again. Moved back by 8 records at a time it costs that once in five turns: so `memory.prompt.window` cuts a
 window that is over the budget in one coarse step, and then lets it grow.
 """
 

@@ -14,7 +14,7 @@ from adapters.gated import completed, gated
 from adapters.ollama import translate
 from adapters.ollama.connection import open_client
 from adapters.ollama.deadline import deadline
-from adapters.ollama.faults import translated
+from adapters.ollama.errors import translated
 from adapters.ollama.options import OllamaOptions
 from memory.errors import ModelAnswerInvalid
 from memory.ports import ChatChunk, ChatRequest, Completion, ModelLimits

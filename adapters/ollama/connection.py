@@ -10,7 +10,7 @@ import httpx
 import ollama
 
 from adapters.ollama.deadline import deadline
-from adapters.ollama.faults import NO_ADDRESS, translated
+from adapters.ollama.errors import NO_ADDRESS, translated
 from adapters.ollama.options import DEFAULT_URL, OllamaOptions
 from memory.errors import ModelUnreachable
 

@@ -13,12 +13,12 @@ import structlog
 from adapters.gate import Gate
 from adapters.ollama.connection import open_client
 from adapters.ollama.deadline import deadline
-from adapters.ollama.faults import translated
+from adapters.ollama.errors import translated
 from adapters.ollama.options import OllamaOptions
 from adapters.ollama.translate import keep_alive
 from memory.errors import ModelAnswerInvalid, ModelRefused
+from memory.language.text import scrub
 from memory.ports import Priority, Vectors
-from memory.text import scrub
 
 log = structlog.get_logger(__name__)
 

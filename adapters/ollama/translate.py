@@ -11,6 +11,7 @@ import ollama
 
 from adapters.ollama.options import OllamaOptions
 from memory.errors import ModelAnswerInvalid
+from memory.language.text import estimate_tokens, scrub
 from memory.ports import (
     ChatChunk,
     ChatMessage,
@@ -20,7 +21,6 @@ from memory.ports import (
     ToolCall,
     ToolSpec,
 )
-from memory.text import estimate_tokens, scrub
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from telegram.error import BadRequest, ChatMigrated, TelegramError
 
 from adapters.split import split, utf16_units
 from adapters.telegram.connection import Connection, open_connection
-from adapters.telegram.failures import adapter_error, reason, says, send_error
+from adapters.telegram.errors import adapter_error, reason, says, send_error
 from adapters.telegram.formatting import to_html
 from adapters.telegram.menu import Menu, menus, names
 from adapters.telegram.options import TelegramOptions

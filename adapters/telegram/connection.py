@@ -11,7 +11,7 @@ from telegram import Bot
 from telegram.error import InvalidToken, TelegramError
 from telegram.request import HTTPXRequest
 
-from adapters.telegram.failures import adapter_error
+from adapters.telegram.errors import adapter_error
 from adapters.telegram.options import TelegramOptions
 
 UPDATE_KINDS: Final = ("message", "edited_message", "my_chat_member")

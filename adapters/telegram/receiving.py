@@ -10,7 +10,7 @@ import structlog
 from telegram.error import Conflict, RetryAfter, TelegramError
 
 from adapters.telegram.connection import Connection
-from adapters.telegram.failures import adapter_error, reason, retry_after_s
+from adapters.telegram.errors import adapter_error, reason, retry_after_s
 from adapters.telegram.options import TelegramOptions
 from adapters.telegram.translate import UNREADABLE, Edited, Me, Moved, fault, translate, update_id
 from bot.errors import AdapterError, LoginRefused

@@ -13,7 +13,7 @@ from telegram import Chat, Message, MessageEntity, Update
 from telegram.error import TelegramError
 
 from bot.ports import Author, ChatKind, ChatRef, Inbound, Platform
-from memory.text import clip, has_cjk, one_line, scrub
+from memory.language.text import clip, has_cjk, one_line, scrub
 from memory.values import PersonId
 
 UNREADABLE = (

@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from adapters.console import pipe, terminal
-from bot.app import App, open_app
+from bot.app.app import App, open_app
+from bot.app.model_choice import open_models
 from bot.cli.boundary import ExitCode, err, out, run
 from bot.cli.options import ConfigFile, DataDir, loaded
 from bot.cli.provision import Provision
-from bot.config import Loaded
-from bot.console_talk import ConsoleTalk
-from bot.jobs import alongside, follow_backlog, follow_wanted
-from bot.logs import configure
-from bot.model_choice import open_models
+from bot.config.config import Loaded
+from bot.console.talk import ConsoleTalk
+from bot.jobs.jobs import alongside, follow_backlog, follow_wanted
+from bot.service.logs import configure
 from memory.values import Mode
 
 Model = Annotated[

@@ -10,7 +10,7 @@ from rich.table import Table
 from bot.cli.boundary import ExitCode, out, run
 from bot.cli.ground import service_or_here
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
-from bot.data_verbs import BACKUP, CHECK, REPAIR, Told, back_up, examine, mend
+from bot.service.data_verbs import BACKUP, CHECK, REPAIR, Told, back_up, examine, mend
 
 database = typer.Typer(
     help="The database: check it, repair what is derived, copy it.", no_args_is_help=True

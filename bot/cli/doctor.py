@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from bot.app import SystemClock
-from bot.checkup import examine_all
+from bot.app.app import SystemClock
+from bot.app.checkup import examine_all
 from bot.cli.boundary import ExitCode, out, run
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
-from bot.doctor import Finding, Level, config_refused
 from bot.errors import ConfigError
+from bot.service.doctor import Finding, Level, config_refused
 
 Offline = Annotated[bool, typer.Option("--offline", help="Ask neither platforms nor Ollama.")]
 _COLOURS = {

@@ -9,18 +9,19 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from bot.app import SCHEMAS, SystemClock
+from bot.app.app import SystemClock
+from bot.app.schemas import SCHEMAS
 from bot.cli.boundary import out, run
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
-from bot.config import Loaded
-from bot.control import ask_service
-from bot.datadir import DATABASE, owned
-from bot.error_verbs import REMOVE
+from bot.config.config import Loaded
+from bot.config.datadir import DATABASE, owned
 from bot.errors import ServiceNotRunning, UsageError
-from bot.summary_words import local_time
-from memory.database import open_database, open_reader
-from memory.error_recall import ErrorMemory, newest_in, read_from
-from memory.error_record import ErrorRecord
+from bot.service.control import ask_service
+from bot.service.error_verbs import REMOVE
+from bot.texts.summary_words import local_time
+from memory.database.database import open_database, open_reader
+from memory.tool_errors.error_memory import ErrorMemory, newest_in, read_from
+from memory.tool_errors.record import ErrorRecord
 
 errors = typer.Typer(help="What went wrong with tools, and what helped.", no_args_is_help=True)
 

@@ -13,18 +13,18 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from bot.app.platforms import access_settings
 from bot.cli.boundary import err, out, run
 from bot.cli.ground import service_or_here
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
-from bot.config import Loaded
-from bot.data_verbs import IMPORT, Told, bring_in, wordless_prefixes
-from bot.datadir import DATABASE
+from bot.config.config import Loaded
+from bot.config.datadir import DATABASE
 from bot.errors import UsageError
-from bot.platforms import access_settings
-from memory.database import open_reader
-from memory.exchange.checking import Checked, Progress, check, session_named
-from memory.exchange.exporting import Exported, export
-from memory.exchange.importing import Imported
+from bot.service.data_verbs import IMPORT, Told, bring_in, wordless_prefixes
+from memory.database.database import open_reader
+from memory.transfer.checking import Checked, Progress, check, session_named
+from memory.transfer.exporting import Exported, export
+from memory.transfer.importing import Imported
 from memory.values import SessionId
 
 Source = Annotated[Path, typer.Argument(help="A directory, or one of its files.")]

@@ -8,16 +8,17 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from bot.app import SCHEMAS, SystemClock
+from bot.app.app import SystemClock
+from bot.app.schemas import SCHEMAS
 from bot.cli.boundary import out, run
 from bot.cli.memory import SessionName
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
-from bot.control import ask_service
-from bot.datadir import DATABASE, owned
+from bot.config.datadir import DATABASE, owned
 from bot.errors import ServiceNotRunning, UsageError
-from bot.memory_verbs import entry_object, memory_verbs, view_object
-from memory.database import Reader, open_database, open_reader
-from memory.pool_desk import PoolDesk, Viewer, entries_of, entry_of, search_in
+from bot.service.control import ask_service
+from bot.service.memory_verbs import entry_object, memory_verbs, view_object
+from memory.database.database import Reader, open_database, open_reader
+from memory.pools.desk import PoolDesk, Viewer, entries_of, entry_of, search_in
 from memory.values import SessionId
 
 facts = typer.Typer()

@@ -2,14 +2,15 @@
 
 from collections.abc import Awaitable, Callable
 
-from bot.app import SCHEMAS, SystemClock
-from bot.config import Loaded
-from bot.control import ask_service
-from bot.data_verbs import Ground, Told, wordless_prefixes
-from bot.datadir import DATABASE, owned
+from bot.app.app import SystemClock
+from bot.app.platforms import access_settings
+from bot.app.schemas import SCHEMAS
+from bot.config.config import Loaded
+from bot.config.datadir import DATABASE, owned
 from bot.errors import ServiceNotRunning, UsageError
-from bot.platforms import access_settings
-from memory.database import open_database
+from bot.service.control import ask_service
+from bot.service.data_verbs import Ground, Told, wordless_prefixes
+from memory.database.database import open_database
 
 LONGEST_S = 24 * 3600.0
 """As long as the service may take: an import of years of talk has its time."""

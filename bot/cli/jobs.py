@@ -11,23 +11,23 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from bot.app import SystemClock, open_app
+from bot.app.app import SystemClock, open_app
+from bot.app.model_choice import open_models
 from bot.cli.boundary import ExitCode, err, out, run
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.cli.provision import Provision
-from bot.config import Loaded
-from bot.control import ask_service
-from bot.cron import parse_cron
-from bot.datadir import DATABASE
+from bot.config.config import Loaded
+from bot.config.datadir import DATABASE
 from bot.errors import ServiceNotRunning, UsageError
-from bot.job_log import JobRun, last_runs
-from bot.job_state import as_object, state_of
-from bot.jobs import SCHEDULE
-from bot.logs import configure
-from bot.model_choice import open_models
-from bot.scheduler import Report
-from bot.summary_words import local_time
-from memory.database import open_reader
+from bot.jobs.cron import parse_cron
+from bot.jobs.job_log import JobRun, last_runs
+from bot.jobs.job_state import as_object, state_of
+from bot.jobs.jobs import SCHEDULE
+from bot.jobs.scheduler import Report
+from bot.service.control import ask_service
+from bot.service.logs import configure
+from bot.texts.summary_words import local_time
+from memory.database.database import open_reader
 
 jobs = typer.Typer(help="Background jobs: when they run, how the last run went; run one now.")
 

@@ -10,20 +10,20 @@ from typing import Annotated
 
 import typer
 
-from bot.app import SystemClock, open_lookup
+from bot.app.app import SystemClock, open_lookup
 from bot.cli.boundary import out, run
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
-from bot.datadir import DATABASE
+from bot.config.datadir import DATABASE
 from bot.errors import UsageError
-from bot.excerpts import told
-from bot.summary_words import local_time, view_told
-from bot.words import Language
-from memory.database import Reader, open_reader
-from memory.lookup import DEFAULT_LIMIT, MOST_HITS, Excerpts, Sought
-from memory.resetting import conversations
-from memory.rolling import SummaryView, view_of
-from memory.summary import as_object
-from memory.text import one_line
+from bot.texts.excerpts import told
+from bot.texts.summary_words import local_time, view_told
+from bot.texts.words import Language
+from memory.database.database import Reader, open_reader
+from memory.keeping.resetting import conversations
+from memory.language.text import one_line
+from memory.recall.lookup import DEFAULT_LIMIT, MOST_HITS, Excerpts, Sought
+from memory.summary.rolling import SummaryView, view_of
+from memory.summary.value import as_object
 from memory.values import Message, Session, SessionId
 
 memory = typer.Typer(help="What is remembered.", no_args_is_help=True)

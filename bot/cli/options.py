@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.config import Loaded, load
+from bot.config.config import Loaded, load
 
 ConfigFile = Annotated[
     Path | None,

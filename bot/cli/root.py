@@ -16,7 +16,7 @@ from bot.cli.model import model
 from bot.cli.run import serve_platforms
 from bot.cli.setup import init, version
 from bot.cli.status import status
-from bot.logs import configure
+from bot.service.logs import configure
 
 app = typer.Typer(
     help="A chat bot for Discord and Telegram that remembers the people it talks with.",

@@ -4,16 +4,16 @@ import asyncio
 import signal
 import sys
 
-from bot.app import SystemClock, open_service
+from bot.app.app import SystemClock, open_service
+from bot.app.model_choice import open_models
 from bot.cli.boundary import err, run
 from bot.cli.chat import Model, Verbose
 from bot.cli.options import ConfigFile, DataDir, loaded
 from bot.cli.provision import Provision
-from bot.config import SECRET_NAMES, Loaded
-from bot.logs import RecentTroubles, configure
-from bot.model_choice import open_models
-from bot.service import serve
-from bot.systemd_notify import Notifier
+from bot.config.config import SECRET_NAMES, Loaded
+from bot.service.logs import RecentTroubles, configure
+from bot.service.service import serve
+from bot.service.systemd_notify import Notifier
 
 
 def serve_platforms(

@@ -10,12 +10,12 @@ import typer
 
 from bot.cli.boundary import errors_told, out
 from bot.cli.options import DataDir, loaded
-from bot.config import APP, FILE
-from bot.datadir import owned
+from bot.config.config import APP, FILE
+from bot.config.datadir import owned
 from bot.errors import UsageError
-from memory.backdrop import BACKGROUND, DEFAULT_SOUL, SOUL
+from memory.prompt.backdrop import BACKGROUND, DEFAULT_SOUL, SOUL
 
-EXAMPLE = files("bot") / "config.example.toml"
+EXAMPLE = files("bot.config") / "config.example.toml"
 
 Where = Annotated[
     Path | None,

@@ -9,9 +9,9 @@ from rich.table import Table
 
 from bot.cli.boundary import ExitCode, errors_told, out, run
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
-from bot.config import Loaded
-from bot.control import ask_service
+from bot.config.config import Loaded
 from bot.errors import ServiceNotRunning
+from bot.service.control import ask_service
 
 _COLOURS = {"up": "green", "starting": "yellow", "down": "yellow", "given up": "red"}
 _SECOND_NS = 1_000_000_000

@@ -6,7 +6,7 @@ from bot.commands.registry import Command, Request
 from bot.commands.talk import CONFIRM, EVERYTHING, WHAT
 from bot.commands.tellings import fates_told, session_told
 from bot.ports import CommandAnswer, CommandGroup, CommandOption, CommandSpec
-from bot.words import Word, describe, say
+from bot.texts.words import Word, describe, say
 from memory.engine import Engine
 from memory.values import PersonId, SessionId
 

@@ -6,12 +6,12 @@ from datetime import tzinfo
 from bot.commands.admin import GROUP
 from bot.commands.registry import Command, Request
 from bot.ports import CommandAnswer, CommandOption, CommandSpec
-from bot.summary_words import local_time
-from bot.words import Language
-from memory.error_recall import ErrorMemory
-from memory.error_record import ErrorRecord
+from bot.texts.summary_words import local_time
+from bot.texts.words import Language
 from memory.errors import NoSuchRecord
-from memory.text import clip
+from memory.language.text import clip
+from memory.tool_errors.error_memory import ErrorMemory
+from memory.tool_errors.record import ErrorRecord
 from memory.values import PersonId
 
 REMOVE = "remove"

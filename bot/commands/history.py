@@ -3,11 +3,11 @@
 from datetime import tzinfo
 
 from bot.commands.registry import Command, Request
-from bot.excerpts import told
 from bot.ports import CommandAnswer, CommandOption, CommandSpec
-from bot.words import Word, say
-from memory.lookup import Lookup, Sought
+from bot.texts.excerpts import told
+from bot.texts.words import Word, say
 from memory.ports import Clock
+from memory.recall.lookup import Lookup, Sought
 
 WHAT = CommandOption(
     name="query",

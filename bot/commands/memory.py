@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
 
-from bot.commands.memory_words import MemoryWord, explain, tell
 from bot.commands.registry import Command, Handler, Request
 from bot.ports import CommandAnswer, CommandGroup, CommandOption, CommandSpec, OptionKind
-from bot.words import Language
+from bot.texts.memory_words import MemoryWord, explain, tell
+from bot.texts.words import Language
 from memory.engine import Engine
-from memory.facts import Entry, Pool
-from memory.pool_desk import Viewer
+from memory.pools.desk import Viewer
+from memory.pools.entry import Entry, Pool
 from memory.values import Speaker
 
 MOST_LISTED = 40

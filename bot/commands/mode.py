@@ -2,12 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 
-from bot.commands.memory_words import MemoryWord, explain, tell
 from bot.commands.registry import Command, Request
 from bot.ports import CommandAnswer, CommandOption, CommandSpec, OptionKind
-from bot.words import Word, say
-from memory.clearing import Cleared
+from bot.texts.memory_words import MemoryWord, explain, tell
+from bot.texts.words import Word, say
 from memory.engine import Engine
+from memory.keeping.clearing import Cleared
 from memory.values import Mode, PersonId
 
 Record = Callable[[PersonId, str, str], Awaitable[None]]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import structlog
 
-from bot.access import Verdict
-from bot.doorkeeper import Place
+from bot.access.access import Verdict
+from bot.access.doorkeeper import Place
 from bot.ports import (
     Author,
     ChatKind,
@@ -17,7 +17,7 @@ from bot.ports import (
     CommandSpec,
     OptionKind,
 )
-from bot.words import Language, Word, describe, language_of, say
+from bot.texts.words import Language, Word, describe, language_of, say
 from memory.errors import KithError
 from memory.values import SessionId
 

@@ -4,9 +4,9 @@ from datetime import tzinfo
 
 from bot.commands.registry import Command, Request
 from bot.ports import CommandAnswer, CommandOption, CommandSpec
-from bot.summary_words import run_told, view_told
-from bot.words import Word, say
-from memory.rolling import RollingSummary
+from bot.texts.summary_words import run_told, view_told
+from bot.texts.words import Word, say
+from memory.summary.rolling import RollingSummary
 
 REFRESH = "refresh"
 WHAT = CommandOption(

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 from bot.commands.registry import Command, Request
 from bot.commands.tellings import fates_told, service_told, session_told
 from bot.ports import CommandAnswer, CommandOption, CommandSpec, OptionKind, TurnControl
-from bot.service_status import ServiceStatus
-from bot.words import Word, describe, say
+from bot.service.service_status import ServiceStatus
+from bot.texts.words import Word, describe, say
 from memory.engine import Engine
 
 EVERYTHING, FRESH = "all", "fresh"

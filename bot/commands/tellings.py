@@ -1,9 +1,9 @@
 """How figures about conversations and the service are told in a chat."""
 
-from bot.commands.memory_words import MemoryWord, tell
-from bot.service_status import ServiceStatus
-from bot.words import Language, Word, say
-from memory.resetting import Fate, ResetReport, SessionFacts
+from bot.service.service_status import ServiceStatus
+from bot.texts.memory_words import MemoryWord, tell
+from bot.texts.words import Language, Word, say
+from memory.keeping.resetting import Fate, ResetReport, SessionFacts
 
 _MEMORIES = (
     (Word.MEMORY_MESSAGES, "messages"),

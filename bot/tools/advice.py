@@ -3,9 +3,9 @@
 import structlog
 
 from bot.tools.errors import hints_told
-from bot.tools.running import Advise
-from memory.error_recall import ErrorMemory
+from bot.turn.running import Advise
 from memory.errors import StoreError
+from memory.tool_errors.error_memory import ErrorMemory
 
 log = structlog.get_logger()
 

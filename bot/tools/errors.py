@@ -13,11 +13,11 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.errors import ToolFailed
-from bot.tools.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
-from bot.tools.saying import names_in, repeats
-from bot.words import Language
-from memory.error_recall import ErrorMemory
-from memory.error_record import ErrorRecord, NewErrorRecord, Outcome
+from bot.texts.words import Language
+from bot.turn.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
+from bot.turn.saying import names_in, repeats
+from memory.tool_errors.error_memory import ErrorMemory
+from memory.tool_errors.record import ErrorRecord, NewErrorRecord, Outcome
 
 WRITE_ERROR, ERROR_HISTORY = NAMES = ("write_error", "error_history")
 _NS = 1_000_000_000

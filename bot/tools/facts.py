@@ -11,11 +11,11 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.errors import ToolFailed
-from bot.tools.interface import AnyTool, Scene, Tool
-from bot.words import Language
+from bot.texts.words import Language
+from bot.turn.interface import AnyTool, Scene, Tool
 from memory.errors import EntryInvalid
-from memory.facts import Entry, Pool
-from memory.pool_desk import PoolDesk, Viewer
+from memory.pools.desk import PoolDesk, Viewer
+from memory.pools.entry import Entry, Pool
 from memory.values import Mode
 
 POOL_MODES = frozenset({Mode.FULL, Mode.POOLS})

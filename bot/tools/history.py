@@ -10,13 +10,13 @@ from pydantic import Field
 
 from bot.errors import ToolFailed
 from bot.ports import ChatKind
-from bot.tools.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
-from bot.words import Language
-from memory.history import Asked, History, Stretch
+from bot.texts.words import Language
+from bot.turn.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
+from memory.language.text import clip, one_line
 from memory.ports import Clock
-from memory.run_log import RunLog
-from memory.text import clip, one_line
-from memory.tool_run import ToolRun
+from memory.recall.history import Asked, History, Stretch
+from memory.tool_errors.run import ToolRun
+from memory.tool_errors.run_log import RunLog
 from memory.values import Message, Seq
 
 CHAT_HISTORY = "chat_history"

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import Field
 
 from bot.errors import ToolFailed
-from bot.tools.interface import AnyTool, Scene, Tool
-from bot.words import Language
+from bot.texts.words import Language
+from bot.turn.interface import AnyTool, Scene, Tool
 from memory.ports import Clock
 
 _NS = 1_000_000_000

@@ -2,18 +2,18 @@
 
 from datetime import tzinfo
 
-from memory.database import Database
+from memory.database.database import Database
 from memory.modes.choice import ModeChoice
 from memory.modes.full import FullMode
 from memory.modes.pools import PoolsMode
 from memory.modes.window import WindowMode
-from memory.passes.deconstruct import Deconstructor
-from memory.pool_slot import PoolSlot
+from memory.pools.deconstruct_pass import Deconstructor
+from memory.pools.slot import PoolSlot
 from memory.ports import Models
-from memory.recall import Recall
-from memory.recalling import Recalling
-from memory.rolling import RollingSummary
+from memory.recall.recall import Recall
+from memory.recall.slot import Recalling
 from memory.settings import MemorySettings
+from memory.summary.rolling import RollingSummary
 from memory.values import Mode
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from memory.database import Reader
+from memory.database import sessions_table
+from memory.database.database import Reader
 from memory.modes.interface import MemoryMode
-from memory.stores import sessions
 from memory.values import Mode, SessionId
 
 
@@ -17,7 +17,7 @@ class ModeChoice:
 
     async def load(self, reader: Reader) -> None:
         """Read what was chosen earlier."""
-        self._chosen = await sessions.chosen_modes(reader)
+        self._chosen = await sessions_table.chosen_modes(reader)
 
     def __getitem__(self, mode: Mode) -> MemoryMode:
         return self._modes[mode]

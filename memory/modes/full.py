@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memory.database import Database, Unit
+from memory.archive import messages_table
+from memory.database import sessions_table
+from memory.database.database import Database, Unit
 from memory.errors import ModelError
-from memory.facts import Source, SourceKind
 from memory.modes.interface import Gathered
 from memory.modes.window import WindowMode
-from memory.passes.deconstruct import Deconstructor, Exchange, worth_distilling
-from memory.pool_slot import PoolSlot
-from memory.prompt import Prompt
-from memory.recalling import Recalling
-from memory.stores import archive, distilling, sessions
+from memory.pools import queue_table
+from memory.pools.deconstruct_pass import Deconstructor, Exchange, worth_distilling
+from memory.pools.entry import Source, SourceKind
+from memory.pools.slot import PoolSlot
+from memory.prompt.prompt import Prompt
+from memory.recall.slot import Recalling
 from memory.values import Moment, NewMessage, Role, Session, SessionId, Turn
 
 MARKS_AT_ONCE = 50
@@ -66,15 +68,15 @@ class FullMode:
 
     async def keep(self, unit: Unit, number: int, turn: Turn) -> int | None:
         """Archive both messages, with a mark that they are to be distilled."""
-        [seq, _] = await archive.append(unit, number, (turn.entry, turn.reply))
+        [seq, _] = await messages_table.append(unit, number, (turn.entry, turn.reply))
         if (
             turn.entry.speaker is None
             or turn.session.startswith(TEMPORARY)
             or not worth_distilling(turn.entry.text)
-            or (await distilling.state(unit, turn.session)).paused
+            or (await queue_table.state(unit, turn.session)).paused
         ):
             return None
-        return await distilling.mark(unit, turn.session, seq=seq, group=turn.group)
+        return await queue_table.mark(unit, turn.session, seq=seq, group=turn.group)
 
     def settled(self, turn: Turn, mark: int | None) -> None:
         """Nothing is kept in memory: the mark and the archive are enough."""
@@ -85,27 +87,27 @@ class FullMode:
         While people write, a few turns are gathered first.
         """
         async with self._database.reading() as reader:
-            marks = await distilling.marks(reader, session, limit=MARKS_AT_ONCE)
+            marks = await queue_table.marks(reader, session, limit=MARKS_AT_ONCE)
         if moment is Moment.TURN and len(marks) < MARKS_GATHERED:
             return
         for mark in marks:
             exchange = await self._exchange(session, mark)
             if exchange is None or mark.attempts >= MOST_ATTEMPTS:
                 async with self._database.unit() as unit:
-                    await distilling.done(unit, mark.number)
+                    await queue_table.done(unit, mark.number)
                 continue
             try:
                 await self._deconstructor.run(exchange, mark=mark.number, attempt=mark.attempts)
             except ModelError:
                 async with self._database.unit() as unit:
-                    await distilling.failed(unit, mark.number)
+                    await queue_table.failed(unit, mark.number)
                 raise
 
-    async def _exchange(self, session: SessionId, mark: distilling.Mark) -> Exchange | None:
+    async def _exchange(self, session: SessionId, mark: queue_table.Mark) -> Exchange | None:
         """The turn as the archive holds it; None when it is not there any more."""
         async with self._database.reading() as reader:
-            standing = await sessions.find(reader, session)
-            found = await archive.exchange(reader, session, seq=mark.seq)
+            standing = await sessions_table.find(reader, session)
+            found = await messages_table.exchange(reader, session, seq=mark.seq)
         if standing is None or not found or found[0].speaker is None:
             return None
         entry = found[0]
@@ -136,4 +138,4 @@ class FullMode:
 
     async def reset(self, unit: Unit, session: SessionId) -> None:
         """Take the marks away."""
-        await distilling.forget(unit, session)
+        await queue_table.forget(unit, session)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from memory.database import Unit
-from memory.prompt import Prompt, Slots
+from memory.database.database import Unit
+from memory.prompt.prompt import Prompt, Slots
 from memory.values import Message, Moment, NewMessage, Session, SessionId, Shown, Turn
 
 

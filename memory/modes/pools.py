@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import structlog
 
-from memory.database import Database, Unit
+from memory.database.database import Database, Unit
 from memory.errors import ModelError
-from memory.facts import Source, SourceKind
 from memory.modes.interface import Gathered
-from memory.passes.deconstruct import Deconstructor, Exchange, worth_distilling
-from memory.pool_slot import PoolSlot
-from memory.prompt import Prompt, Slots
-from memory.stores import distilling
+from memory.pools import queue_table
+from memory.pools.deconstruct_pass import Deconstructor, Exchange, worth_distilling
+from memory.pools.entry import Source, SourceKind
+from memory.pools.slot import PoolSlot
+from memory.prompt.prompt import Prompt, Slots
 from memory.values import NO_SEQ, Message, Moment, NewMessage, Session, SessionId, Turn
 
 log = structlog.get_logger()
@@ -83,9 +83,9 @@ class PoolsMode:
         """Note that a turn waits, without a word of it."""
         if turn.entry.speaker is None or not worth_distilling(turn.entry.text):
             return None
-        if (await distilling.state(unit, turn.session)).paused:
+        if (await queue_table.state(unit, turn.session)).paused:
             return None
-        return await distilling.mark(unit, turn.session, seq=None)
+        return await queue_table.mark(unit, turn.session, seq=None)
 
     def settled(self, turn: Turn, mark: int | None) -> None:
         """Hold the turn in memory until it is distilled."""
@@ -127,7 +127,7 @@ class PoolsMode:
         while self._pushed_out:
             one = self._pushed_out[0]
             async with self._database.unit() as unit:
-                await distilling.lose(unit, one.exchange.session, one.mark)
+                await queue_table.lose(unit, one.exchange.session, one.mark)
             if self._pushed_out and self._pushed_out[0] is one:
                 self._pushed_out.pop(0)
 
@@ -151,7 +151,7 @@ class PoolsMode:
             if one.exchange.session == session and one.exchange.source.id in platform_ids
         ]
         for one in gone:
-            await distilling.done(unit, one.mark)
+            await queue_table.done(unit, one.mark)
         self._waiting = deque(one for one in self._waiting if one not in gone)
         self._pushed_out = [one for one in self._pushed_out if one not in gone]
         return max(turns, len(gone))
@@ -161,7 +161,7 @@ class PoolsMode:
         self._recent.pop(session, None)
         self._waiting = deque(one for one in self._waiting if one.exchange.session != session)
         self._pushed_out = [one for one in self._pushed_out if one.exchange.session != session]
-        await distilling.forget(unit, session)
+        await queue_table.forget(unit, session)
 
 
 def _exchange(turn: Turn) -> Exchange:

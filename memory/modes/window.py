@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memory.database import Database, Unit
+from memory.archive import messages_table
+from memory.database.database import Database, Unit
 from memory.modes.interface import Gathered
-from memory.prompt import Prompt, Slots
-from memory.rolling import RollingSummary
-from memory.stores import archive
+from memory.prompt.prompt import Prompt, Slots
+from memory.summary.rolling import RollingSummary
 from memory.values import (
     NO_SEQ,
     NOTHING_SHOWN,
@@ -42,7 +42,7 @@ class WindowMode:
             stored = await self._summaries.stored(reader, session.id)
             covered = stored.cursor.seq if stored.cursor else NO_SEQ
             size = await self._summaries.window_size(reader, session, covered, self._usual)
-            window = await archive.latest(
+            window = await messages_table.latest(
                 reader, session.id, from_seq=session.window_seq, limit=size
             )
         slots = Slots(summary=await self._summaries.slot(stored.summary, entry.text))
@@ -57,7 +57,7 @@ class WindowMode:
 
     async def keep(self, unit: Unit, number: int, turn: Turn) -> int | None:
         """Archive both messages."""
-        await archive.append(unit, number, (turn.entry, turn.reply))
+        await messages_table.append(unit, number, (turn.entry, turn.reply))
         return None
 
     def settled(self, turn: Turn, mark: int | None) -> None:

@@ -3,18 +3,20 @@
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from importlib.resources import files
 from inspect import isawaitable
 
-from bot.access import Access
-from bot.access_settings import AccessSettings, IdLists
-from bot.answers import Answers
+from bot.access.access import Access
+from bot.access.doorkeeper import Doorkeeper
+from bot.app.schemas import BOT_SCHEMA
 from bot.commands.registry import Commands
 from bot.commands.talk import TalkCommands
-from bot.delivery import Delivery, open_delivery
-from bot.delivery_settings import DeliverySettings
-from bot.doorkeeper import Doorkeeper
-from bot.intake import InboxIntake
+from bot.config.access_settings import AccessSettings, IdLists
+from bot.config.delivery_settings import DeliverySettings
+from bot.delivery.answers import Answers
+from bot.delivery.delivery import Delivery, open_delivery
+from bot.delivery.intake import InboxIntake
+from bot.delivery.router import Router, open_router
+from bot.delivery.sender import Sender
 from bot.ports import (
     Author,
     ChatKind,
@@ -22,18 +24,15 @@ from bot.ports import (
     Inbound,
     Platform,
 )
-from bot.router import Router, open_router
-from bot.sender import Sender
-from bot.service_status import ServiceStatus
-from bot.turns import TurnEngine
-from memory.database import MEMORY_SCHEMA, Database, Schema, open_database
+from bot.service.service_status import ServiceStatus
+from bot.turn.turns import TurnEngine
+from memory.database.database import MEMORY_SCHEMA, Database, open_database
 from memory.engine import open_engine
 from memory.ports import Models
 from memory.settings import MemorySettings
 from memory.values import PersonId
 from tests.fakes import NOON_NS, FakeAdapter, FakeChatModel, FakeClock
 
-BOT_SCHEMA = Schema(owner="bot", directory=files("bot") / "schema")
 OPEN_TO_ALL = AccessSettings(allow=IdLists(users=("*",)))
 
 

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from memory.database import open_database
-from memory.stores import archive
+from memory.archive import messages_table
+from memory.database.database import open_database
 from memory.values import NO_SEQ, SessionId
 from tests.cli.process import NOBODY_LISTENS, Kith
 from tests.fakes import Breaks
@@ -28,7 +28,7 @@ def kith(tmp_path, ollama):
 
 async def kept(kith, session="cli-main"):
     async with open_database(kith.data / "kith.db") as database, database.reading() as reader:
-        found = await archive.latest(reader, SessionId(session), from_seq=NO_SEQ, limit=1000)
+        found = await messages_table.latest(reader, SessionId(session), from_seq=NO_SEQ, limit=1000)
         return [message.text for message in found]
 
 

@@ -7,12 +7,12 @@ from typer.testing import CliRunner
 from bot.cli.ground import service_or_here
 from bot.cli.options import loaded
 from bot.cli.root import app
-from bot.control import serve_control
-from bot.data_verbs import BACKUP, CHECK, IMPORT, Ground, data_verbs
-from bot.datadir import owned
+from bot.config.datadir import owned
 from bot.errors import ControlRefused
-from memory.database import open_database
-from memory.stores import archive
+from bot.service.control import serve_control
+from bot.service.data_verbs import BACKUP, CHECK, IMPORT, Ground, data_verbs
+from memory.archive import messages_table
+from memory.database.database import open_database
 from tests.fakes import FakeClock
 
 HISTORY = '[{"role": "user", "content": "綠茶", "sendAt": 5, "sender": "小明"}]'
@@ -90,7 +90,7 @@ async def test_a_running_service_does_the_work_itself(home):
                 with pytest.raises(ControlRefused, match=r"nothing was imported(.|\n)*not there"):
                     await service_or_here(settings, IMPORT, never, source=str(home / "none"))
             async with database.reading() as reader:
-                assert await archive.count_all(reader) == 1
+                assert await messages_table.count_all(reader) == 1
 
     assert told["sessions"][0]["messages"] == 1
     assert found["sound"]

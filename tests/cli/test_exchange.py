@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.root import app
-from bot.datadir import owned
+from bot.config.datadir import owned
 
 
 @pytest.fixture

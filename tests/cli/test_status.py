@@ -10,7 +10,7 @@ import structlog
 from typer.testing import CliRunner
 
 from bot.cli.root import app
-from bot.control import serve_control
+from bot.service.control import serve_control
 
 STATUS = {
     "version": "1.0",

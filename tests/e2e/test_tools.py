@@ -5,9 +5,10 @@ import re
 
 import pytest
 
-from bot.app import SCHEMAS
-from memory.database import open_database
-from memory.stores import archive, sessions
+from bot.app.schemas import SCHEMAS
+from memory.archive import messages_table
+from memory.database import sessions_table
+from memory.database.database import open_database
 from memory.values import NewMessage, PersonId, Role, Speaker
 from tests.cli.process import Kith
 from tests.e2e.harness import open_world, running, until
@@ -80,8 +81,8 @@ async def remember(directory, *names):
                 for at, text in enumerate(texts)
             ]
             async with database.unit() as unit:
-                number, _ = await sessions.touch(unit, name, title="", now_ns=START_NS)
-                await archive.append(unit, number, entries)
+                number, _ = await sessions_table.touch(unit, name, title="", now_ns=START_NS)
+                await messages_table.append(unit, number, entries)
 
 
 @pytest.fixture

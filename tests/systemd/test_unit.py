@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from bot import afterwards, service
 from bot.cli.boundary import ExitCode
-from bot.doctor import END_MARGIN_S, stop_timeout_s
-from bot.platform_settings import LimitsSettings
+from bot.config.platform_settings import LimitsSettings
+from bot.jobs import afterwards
+from bot.service import service
+from bot.service.doctor import END_MARGIN_S, stop_timeout_s
 
 UNIT = Path(__file__).parents[2] / "systemd" / "kith.service"
 

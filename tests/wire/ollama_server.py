@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from aiohttp import web
 
+from memory.language.text import estimate_tokens
 from memory.ports import Completion, Finish
-from memory.text import estimate_tokens
 from tests.fakes import Breaks, Reply, bigram_vector
 
 Body = dict[str, Any]

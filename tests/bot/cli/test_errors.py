@@ -4,12 +4,13 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from bot.app import SCHEMAS, SystemClock
+from bot.app.app import SystemClock
+from bot.app.schemas import SCHEMAS
 from bot.cli.root import app
-from bot.datadir import owned
-from memory.database import open_database
-from memory.error_recall import ErrorMemory
-from memory.error_record import NewErrorRecord, Outcome
+from bot.config.datadir import owned
+from memory.database.database import open_database
+from memory.tool_errors.error_memory import ErrorMemory
+from memory.tool_errors.record import NewErrorRecord, Outcome
 
 NOTE = NewErrorRecord(
     tool="chat_history",

@@ -4,15 +4,17 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from bot.app import SCHEMAS, SystemClock
+from bot.app.app import SystemClock
+from bot.app.schemas import SCHEMAS
 from bot.cli.root import app
-from bot.control import serve_control
-from bot.memory_verbs import memory_verbs
-from memory.database import open_database
-from memory.pool_desk import PoolDesk
-from memory.stores import pools, sessions
+from bot.service.control import serve_control
+from bot.service.memory_verbs import memory_verbs
+from memory.database import sessions_table
+from memory.database.database import open_database
+from memory.pools import entries_table
+from memory.pools.desk import PoolDesk
 from tests.fakes import NOON_NS
-from tests.memory.pool_house import MING, ROOM, entry, message
+from tests.memory.pools.pool_house import MING, ROOM, entry, message
 
 
 def kith(*words, directory):
@@ -26,12 +28,12 @@ def in_a_loop(work):
 
 async def remember(directory):
     async with open_database(directory / "kith.db", SCHEMAS) as database, database.unit() as unit:
-        await sessions.touch(unit, ROOM, title="", now_ns=NOON_NS)
-        old = await pools.add(unit, ROOM, entry("小明住在台北", speaker=MING))
-        new = await pools.add(
+        await sessions_table.touch(unit, ROOM, title="", now_ns=NOON_NS)
+        old = await entries_table.add(unit, ROOM, entry("小明住在台北", speaker=MING))
+        new = await entries_table.add(
             unit, ROOM, entry("小明住在台南", speaker=MING, sources=(message(7),))
         )
-        await pools.supersede(unit, old, by=new)
+        await entries_table.supersede(unit, old, by=new)
 
 
 @pytest.fixture
@@ -91,6 +93,6 @@ async def test_a_running_service_does_the_writing(tmp_path):
         assert done.exit_code == 0
         assert refused.exit_code != 0
         async with database.reading() as reader:
-            assert [one.content for one in await pools.every(reader, ROOM)][-1] == (
+            assert [one.content for one in await entries_table.every(reader, ROOM)][-1] == (
                 "We meet on Fridays"
             )

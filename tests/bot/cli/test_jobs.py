@@ -5,17 +5,17 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
-from bot.app import SCHEMAS
+from bot.app.schemas import SCHEMAS
 from bot.cli import jobs as verb
 from bot.cli.root import app
-from bot.config import Config, Loaded
-from bot.control import serve_control
-from bot.cron import parse_cron
+from bot.config.config import Config, Loaded
 from bot.errors import ControlRefused, UsageError
-from bot.job_log import JobLog, Outcome
-from bot.job_verbs import job_verbs
-from bot.scheduler import Job, Missed, Scheduler
-from memory.database import open_database
+from bot.jobs.cron import parse_cron
+from bot.jobs.job_log import JobLog, Outcome
+from bot.jobs.scheduler import Job, Missed, Scheduler
+from bot.service.control import serve_control
+from bot.service.job_verbs import job_verbs
+from memory.database.database import open_database
 from tests.fakes import NOON_NS, FakeClock
 
 

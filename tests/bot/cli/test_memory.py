@@ -4,12 +4,14 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from bot.app import SCHEMAS
+from bot.app.schemas import SCHEMAS
 from bot.cli.root import app
-from memory.database import open_database
-from memory.stores import archive, sessions, summaries
-from memory.stores.summaries import Cursor
-from memory.summary import Summary
+from memory.archive import messages_table
+from memory.database import sessions_table
+from memory.database.database import open_database
+from memory.summary import summaries_table
+from memory.summary.summaries_table import Cursor
+from memory.summary.value import Summary
 from memory.values import NewMessage, Role, SessionId
 from tests.fakes import NOON_NS
 
@@ -27,15 +29,15 @@ def in_a_loop(work):
 
 async def remember(directory):
     async with open_database(directory / "kith.db", SCHEMAS) as database, database.unit() as unit:
-        number, _ = await sessions.touch(unit, SESSION, title="書房", now_ns=NOON_NS)
+        number, _ = await sessions_table.touch(unit, SESSION, title="書房", now_ns=NOON_NS)
         message = NewMessage(role=Role.USER, text="hello", sent_at_ns=NOON_NS)
-        [seq] = await archive.append(unit, number, [message])
-        await summaries.save(
+        [seq] = await messages_table.append(unit, number, [message])
+        await summaries_table.save(
             unit,
             SESSION,
             summary=Summary(key_decisions=("Do: 喝茶",)),
             cursor=Cursor(seq=seq),
-            expected=await summaries.standing(unit, SESSION),
+            expected=await summaries_table.standing(unit, SESSION),
             now_ns=NOON_NS + 1,
         )
 

@@ -1,15 +1,15 @@
 from contextlib import asynccontextmanager
 
-from bot.access import Access
-from bot.access_settings import AccessSettings, IdLists
+from bot.access.access import Access
+from bot.access.doorkeeper import Doorkeeper
+from bot.access.positions import Moves
 from bot.commands.errors import ErrorsCommand
 from bot.commands.registry import Commands
-from bot.doorkeeper import Doorkeeper
+from bot.config.access_settings import AccessSettings, IdLists
 from bot.ports import Author, ChatKind, ChatRef, Platform
-from bot.positions import Moves
-from memory.database import open_database
-from memory.error_recall import ErrorMemory
-from memory.error_record import NewErrorRecord, Outcome
+from memory.database.database import open_database
+from memory.tool_errors.error_memory import ErrorMemory
+from memory.tool_errors.record import NewErrorRecord, Outcome
 from memory.values import PersonId
 from tests.fakes import FakeClock
 

@@ -2,24 +2,24 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from bot.access import Access
-from bot.access_settings import AccessSettings, IdLists
-from bot.audit import Audit, latest
+from bot.access.access import Access
+from bot.access.audit import Audit, latest
+from bot.access.doorkeeper import Doorkeeper
+from bot.access.positions import Moves
 from bot.commands.memory import MemoryCommands
 from bot.commands.mode import ModeCommand
 from bot.commands.registry import Commands
-from bot.doorkeeper import Doorkeeper
+from bot.config.access_settings import AccessSettings, IdLists
 from bot.ports import Author, ChatKind, ChatRef, CommandCall, Platform
-from bot.positions import Moves
-from bot.turns import Ask, TurnEngine
-from memory.database import MEMORY_SCHEMA, open_database
+from bot.turn.turns import Ask, TurnEngine
+from memory.database.database import MEMORY_SCHEMA, open_database
 from memory.engine import open_engine
 from memory.ports import Models
 from memory.settings import MemorySettings
 from memory.values import Mode, NewMessage, PersonId, Role, SessionId, Speaker
 from tests.bot.house import BOT_SCHEMA
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
-from tests.memory.pool_house import facts
+from tests.memory.pools.pool_house import facts
 
 GROUP = ChatRef(platform=Platform.TELEGRAM, bot="1", chat="-5", kind=ChatKind.GROUP, title="Club")
 SESSION = SessionId("tg-1--5")

@@ -2,9 +2,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.access import Verdict
+from bot.access.access import Verdict
+from bot.access.doorkeeper import Place
 from bot.commands.registry import Command, Commands, read_options
-from bot.doorkeeper import Place
 from bot.ports import (
     Author,
     ChatKind,

@@ -3,19 +3,19 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.access import Access
-from bot.access_settings import AccessSettings, IdLists
+from bot.access.access import Access
+from bot.access.doorkeeper import Doorkeeper
+from bot.access.positions import Moves
 from bot.commands.registry import Commands
 from bot.commands.summary import SummaryCommand
-from bot.doorkeeper import Doorkeeper
+from bot.config.access_settings import AccessSettings, IdLists
 from bot.ports import Author, ChatKind, ChatRef, Platform
-from bot.positions import Moves
-from memory.database import open_database
+from memory.database.database import open_database
 from memory.engine import Turn, open_engine
 from memory.errors import ModelUnreachable
 from memory.ports import Models
 from memory.settings import MemorySettings
-from memory.summary import Current, Summary, Topic, to_json
+from memory.summary.value import Current, Summary, Topic, to_json
 from memory.values import NewMessage, PersonId, Role, SessionId
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
 

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from bot.access import Access
-from bot.access_settings import AccessSettings, IdLists
-from bot.audit import Audit, latest
+from bot.access.access import Access
+from bot.access.audit import Audit, latest
+from bot.access.doorkeeper import Doorkeeper
+from bot.access.positions import Moves
 from bot.commands.admin import AdminCommands
 from bot.commands.registry import Commands
 from bot.commands.talk import TalkCommands
-from bot.doorkeeper import Doorkeeper
+from bot.config.access_settings import AccessSettings, IdLists
 from bot.ports import Author, ChatKind, ChatRef, CommandCall, Platform
-from bot.positions import Moves
-from bot.service_status import AdapterStatus, ServiceStatus, Standing
-from bot.turns import Ask, TurnEngine
-from memory.database import MEMORY_SCHEMA, open_database
+from bot.service.service_status import AdapterStatus, ServiceStatus, Standing
+from bot.turn.turns import Ask, TurnEngine
+from memory.database.database import MEMORY_SCHEMA, open_database
 from memory.engine import open_engine
 from memory.errors import ModelUnreachable
 from memory.ports import Models

@@ -3,13 +3,13 @@
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from bot.talking import Tooling, keep_nothing
-from bot.tools.interface import Tool
-from bot.tools.registry import Toolbox
-from bot.tools.running import no_advice
-from bot.turns import Ask, TurnEngine
-from bot.words import Language
-from memory.database import open_database
+from bot.texts.words import Language
+from bot.turn.interface import Tool
+from bot.turn.registry import Toolbox
+from bot.turn.running import no_advice
+from bot.turn.talking import Tooling, keep_nothing
+from bot.turn.turns import Ask, TurnEngine
+from memory.database.database import open_database
 from memory.engine import open_engine
 from memory.ports import Completion, Models, ToolCall
 from memory.settings import MemorySettings

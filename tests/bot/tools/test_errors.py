@@ -5,8 +5,8 @@ from bot.errors import ToolFailed
 from bot.tools.advice import advice_from
 from bot.tools.errors import error_tools
 from bot.tools.now import now_tool
-from memory.database import open_database
-from memory.error_recall import ErrorMemory
+from memory.database.database import open_database
+from memory.tool_errors.error_memory import ErrorMemory
 from memory.values import Mode
 from tests.bot.tools.stage import asks, open_stage, tool
 from tests.fakes import FakeClock, FakeEmbedder

@@ -1,7 +1,7 @@
-from bot.talking import Tooling
 from bot.tools.facts import fact_tools
-from bot.tools.registry import Toolbox
-from memory.pool_desk import PoolDesk, Viewer
+from bot.turn.registry import Toolbox
+from bot.turn.talking import Tooling
+from memory.pools.desk import PoolDesk, Viewer
 from memory.values import Mode, PersonId, SessionId, Speaker
 from tests.bot.tools.stage import ANN, asks, open_stage
 

@@ -4,22 +4,23 @@ from datetime import UTC
 
 import pytest
 
-from bot.talking import Tooling
 from bot.tools.errors import error_tools
 from bot.tools.history import NONE_FOUND, NONE_YET, Past, history_tool
-from bot.tools.registry import Toolbox
-from memory.error_recall import ErrorMemory
+from bot.turn.registry import Toolbox
+from bot.turn.talking import Tooling
+from memory.archive import messages_table
+from memory.database import sessions_table
 from memory.errors import ModelUnreachable
-from memory.history import History
-from memory.index import open_indexes
-from memory.lookup import Lookup
-from memory.nearest import Nearest
-from memory.passes.embed import EmbedPass
 from memory.ports import ModelLimits
-from memory.recall import Recall, RecallSettings
-from memory.run_log import RunLog
-from memory.stores import archive, sessions
-from memory.summary import Summary, to_json
+from memory.recall.embed_pass import EmbedPass
+from memory.recall.history import History
+from memory.recall.index import open_indexes
+from memory.recall.lookup import Lookup
+from memory.recall.nearest import Nearest
+from memory.recall.recall import Recall, RecallSettings
+from memory.summary.value import Summary, to_json
+from memory.tool_errors.error_memory import ErrorMemory
+from memory.tool_errors.run_log import RunLog
 from memory.values import Mode, NewMessage, PersonId, Role, Speaker
 from tests.bot.tools.stage import asks, open_stage
 from tests.fakes import NOON_NS, FakeEmbedder
@@ -47,8 +48,8 @@ class Talk:
             for place, text in enumerate(texts)
         ]
         async with self.stage.database.unit() as unit:
-            number, _ = await sessions.touch(unit, session, title="", now_ns=start_ns)
-            await archive.append(unit, number, entries)
+            number, _ = await sessions_table.touch(unit, session, title="", now_ns=start_ns)
+            await messages_table.append(unit, number, entries)
             # All of it is in the summary, so that the window is the usual one.
             await unit.execute(
                 "INSERT INTO summaries (session, body, cursor_seq, saved_at_ns)"

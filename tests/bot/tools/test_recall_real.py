@@ -4,8 +4,9 @@ import pytest
 
 from adapters.embedded.chat import EmbeddedChat
 from adapters.gate import Gate
+from memory.archive import messages_table
+from memory.database import sessions_table
 from memory.ports import ModelLimits
-from memory.stores import archive, sessions
 from memory.values import NewMessage, Role, SessionId
 from tests.bot.tools.stage import ANN, open_stage
 from tests.fakes import NOON_NS
@@ -40,12 +41,12 @@ async def test_an_embedded_model_answers_with_a_message_500_messages_ago_before_
     said = [fact, *(f"line {n} about nothing much" for n in range(500))]
     async with open_stage(tmp_path, [], model) as stage:
         async with stage.database.unit() as unit:
-            number, _ = await sessions.touch(unit, SESSION, title="", now_ns=NOON_NS)
+            number, _ = await sessions_table.touch(unit, SESSION, title="", now_ns=NOON_NS)
             entries = [
                 NewMessage(role=Role.USER, text=text, sent_at_ns=NOON_NS + at, speaker=ANN)
                 for at, text in enumerate(said)
             ]
-            await archive.append(unit, number, entries)
+            await messages_table.append(unit, number, entries)
 
         reply = await stage.ask(question, session=SESSION)
 

@@ -1,5 +1,5 @@
-from memory.database import open_database
-from memory.run_log import RunLog
+from memory.database.database import open_database
+from memory.tool_errors.run_log import RunLog
 from memory.values import Mode, SessionId
 from tests.bot.tools.stage import asks, open_stage, tool
 

@@ -1,0 +1,1 @@
+"""Who may speak where, and which conversation a message belongs to."""

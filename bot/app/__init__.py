@@ -1,0 +1,1 @@
+"""The composition root: the configuration turned into open parts."""

@@ -1,0 +1,1 @@
+"""What an operator can set: one TOML file, the environment, and the data directory."""

@@ -1,0 +1,1 @@
+"""The conversation of who sits at this machine."""

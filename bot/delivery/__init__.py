@@ -1,0 +1,1 @@
+"""A message's way in and its answer's way out, neither lost nor repeated."""

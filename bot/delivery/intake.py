@@ -1,0 +1,334 @@
+"""Takes messages over from the platforms: first who may speak, then the disk, then the lanes.
+
+Nothing of a stranger's words is stored or logged. What is on disk is fed to a lane exactly once
+while the process lives, and again after it ended without an answer. Session order is kept, also
+when a lane is full.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Protocol
+
+import structlog
+
+from bot.access import positions
+from bot.access.doorkeeper import Doorkeeper, Place
+from bot.config.delivery_settings import DeliverySettings
+from bot.delivery import inbox
+from bot.delivery.amending import Amending, Corrections
+from bot.delivery.answers import Claim
+from bot.delivery.delivery import SECOND_NS, Delivery
+from bot.delivery.inbox import InboxState, Waiting
+from bot.errors import LaneFull
+from bot.ports import ChatRef, Inbound, Platform, Position, Quarantined
+from bot.texts.words import Word, language_of, say
+from memory.database.database import Database, Unit
+from memory.errors import StoreError
+from memory.ports import Clock
+from memory.values import Mode, SessionId
+
+log = structlog.get_logger()
+
+HELD_CLAIMS = 100
+"""Messages of one session that may wait in front of a full lane. Beyond, its people are told."""
+ATTEMPTS = 3
+"""Turns that may begin for one message. One that ends the process each time must not do so for
+ever."""
+DOUBT_PAUSE_S = 5.0
+"""Pause before rows whose turn failed to be written are fed again."""
+
+
+class Lanes(Protocol):
+    """What the router offers: jobs of one session in order, those of several at once."""
+
+    def deliver(self, session: SessionId, job: Callable[[], Awaitable[None]]) -> None:
+        """Put a job at the end of its lane.
+
+        Raises:
+            LaneFull: this one was not taken.
+        """
+        ...
+
+
+class Handler(Protocol):
+    """What answers: `bot.delivery.answers.Answers`."""
+
+    def is_urgent(self, inbound: Inbound) -> bool:
+        """Whether the message must not wait for the turns before it."""
+        ...
+
+    async def handle(self, claim: Claim) -> None:
+        """Answer, and close the inbox row."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class _Batch:
+    """What one transaction took over."""
+
+    claims: list[Claim] = field(default_factory=list)
+    notices: int = 0
+
+
+class InboxIntake:
+    """The one door for messages; `bot.ports.Intake` for the adapters."""
+
+    def __init__(  # noqa: PLR0913 - each is a part that the composition root hands over
+        self,
+        *,
+        database: Database,
+        delivery: Delivery,
+        doorkeeper: Doorkeeper,
+        lanes: Lanes,
+        handler: Handler,
+        corrections: Corrections,
+        clock: Clock,
+        settings: DeliverySettings,
+    ) -> None:
+        self._database = database
+        self._delivery = delivery
+        self._doorkeeper = doorkeeper
+        self._lanes = lanes
+        self._handler = handler
+        self._clock = clock
+        self._settings = settings
+        self._amending = Amending(
+            database=database, corrections=corrections, deliver=lanes.deliver, clock=clock
+        )
+        self._known: set[int] = set()
+        self._held: dict[SessionId, deque[Claim]] = {}
+        self._doubt = asyncio.Event()
+        self._feeding = True
+
+    async def accept(
+        self,
+        inbounds: Sequence[Inbound],
+        *,
+        positions: Sequence[Position] = (),
+        quarantined: Sequence[Quarantined] = (),
+    ) -> None:
+        """Take messages over; see `bot.ports.Intake.accept`."""
+        if self._doubt.is_set():
+            await self._sweep()
+        try:
+            async with self._database.unit() as unit:
+                batch = await self._take_all(unit, inbounds)
+                await _note(unit, positions, quarantined, now_ns=self._clock.now_ns())
+        except asyncio.CancelledError:
+            self._doubt.set()  # the transaction may have been kept: nobody fed its rows
+            raise
+        for claim in batch.claims:
+            self._feed(claim)
+        if batch.notices:
+            self._delivery.wake()
+
+    async def positions(self, platform: Platform, bot: str) -> Mapping[str, str]:
+        """The stored position of each stream of this bot."""
+        async with self._database.reading() as reader:
+            return await positions.of_bot(reader, platform, bot)
+
+    async def moved(self, old: ChatRef, new: ChatRef) -> None:
+        """Let a place go on under its new id, with its session, its rule and what waits for it."""
+        async with self._database.unit() as unit:
+            await self._delivery.moved(unit, old, new)
+        self._delivery.moves.add(old.platform, old.bot, old=old.chat, new=new.chat)
+        self._delivery.wake()
+
+    async def edited(self, inbound: Inbound) -> None:
+        """Let what is kept of a message follow its edit; see `bot.ports.Intake.edited`."""
+        place = self._place(inbound)
+        if place.verdict.allowed:
+            await self._amending.edited(place.session, inbound)
+
+    async def deleted(self, chat: ChatRef, messages: Sequence[str]) -> None:
+        """Forget messages; see `bot.ports.Intake.deleted`."""
+        here = replace(chat, chat=self._delivery.moves.first(chat))
+        await self._amending.deleted(here, messages, lambda inbound: self._place(inbound).session)
+
+    async def resume(self) -> None:
+        """Bring in order what an earlier process left, and feed it.
+
+        Call it once, before the sender and the adapters run.
+
+        Raises:
+            StoreError: nothing was changed.
+        """
+        async with self._database.unit() as unit:
+            for part in await self._delivery.recover(unit):
+                await self._notify(unit, part.chat, Word.LOST, None)
+        await self._sweep()
+
+    async def run(self) -> None:
+        """Feed again what could not be finished because the database failed; a root task."""
+        while True:
+            await self._doubt.wait()
+            await asyncio.sleep(DOUBT_PAUSE_S)
+            try:
+                await self._sweep()
+            except StoreError as error:
+                log.error("inbox.failed", error=type(error).__name__)  # noqa: TRY400 - handled
+
+    def stop_feeding(self) -> None:
+        """From now on messages are taken over and left for the next start: we are shutting down."""
+        self._feeding = False
+
+    async def _take_all(self, unit: Unit, inbounds: Iterable[Inbound]) -> _Batch:
+        batch = _Batch()
+        for inbound in inbounds:
+            place = self._place(inbound)
+            if place.verdict.allowed and inbound.addressed:
+                await self._take(unit, inbound, place, batch)
+        return batch
+
+    def _place(self, inbound: Inbound) -> Place:
+        place = self._doorkeeper.place(inbound.chat, inbound.author)
+        if not place.verdict.allowed:
+            # Ids alone: what an operator needs to let them in.
+            log.info("message.ignored", person=inbound.author.person, chat=inbound.chat.chat)
+        return place
+
+    async def _take(self, unit: Unit, inbound: Inbound, place: Place, batch: _Batch) -> None:
+        session, verdict = place.session, place.verdict
+        word = self._refusal(inbound, session)
+        now_ns = self._clock.now_ns()
+        row = await inbox.take(
+            unit,
+            inbound if verdict.mode is not Mode.POOLS else _wordless(inbound),
+            with_text=verdict.mode is not Mode.POOLS and word is None,
+            now_ns=now_ns,
+            state=_CLOSED_AS[word] if word else InboxState.WAITING,
+        )
+        if row is None:
+            log.info("message.repeated", session=session)
+        elif word:
+            await self._notify(unit, inbound.chat, word, inbound)
+            batch.notices += 1
+        else:
+            claim = Claim(row=row, inbound=inbound, session=session, verdict=verdict)
+            batch.claims.append(claim)
+
+    def _refusal(self, inbound: Inbound, session: SessionId) -> Word | None:
+        """Why a message that may be answered is not, if there is a reason."""
+        if self._is_old(inbound):
+            return Word.LEFT_UNANSWERED
+        lane = self._lane(session, inbound)
+        if len(self._held.get(lane, ())) >= HELD_CLAIMS:
+            return Word.BUSY
+        return None
+
+    def _is_old(self, inbound: Inbound) -> bool:
+        age_ns = self._clock.now_ns() - inbound.sent_at_ns
+        return age_ns > self._settings.max_age_s * SECOND_NS
+
+    async def _notify(self, unit: Unit, chat: ChatRef, word: Word, inbound: Inbound | None) -> None:
+        text, hint = (inbound.text, inbound.author.language) if inbound else ("", None)
+        language = language_of(text, hint)
+        log.info("message.unanswered", why=word.value, platform=chat.platform.value)
+        await self._delivery.notify(
+            unit, chat, word.value, lambda count: say(word, language, count=count)
+        )
+
+    async def _sweep(self) -> None:
+        """Feed every open row that no lane knows, unless there is a reason not to."""
+        self._doubt.clear()
+        try:
+            async with self._database.unit() as unit:
+                rows = await inbox.waiting(unit)
+                unknown = [one for one in rows if one.row not in self._known]
+                claims = [await self._reclaim(unit, one) for one in unknown]
+        except BaseException:
+            self._doubt.set()
+            raise
+        for claim in claims:
+            if claim is not None:
+                self._feed(claim)
+        self._delivery.wake()
+
+    async def _reclaim(self, unit: Unit, waiting: Waiting) -> Claim | None:
+        inbound = waiting.inbound
+        place = self._place(inbound)
+        verdict, word = place.verdict, self._ending(waiting)
+        if not verdict.allowed or word:
+            state = _CLOSED_AS[word] if word and verdict.allowed else InboxState.REFUSED
+            await inbox.close(unit, waiting.row, state, now_ns=self._clock.now_ns())
+            if word and verdict.allowed:
+                await self._notify(unit, inbound.chat, word, inbound)
+            return None
+        return Claim(row=waiting.row, inbound=inbound, session=place.session, verdict=verdict)
+
+    def _ending(self, waiting: Waiting) -> Word | None:
+        """Why an open row is not fed again, if there is a reason."""
+        if not waiting.has_text:
+            return Word.LOST
+        if self._is_old(waiting.inbound):
+            return Word.LEFT_UNANSWERED
+        return Word.FAULT if waiting.attempts >= ATTEMPTS else None
+
+    def _feed(self, claim: Claim) -> None:
+        """Give a claim to its lane, or hold it in front of the lane. No await in here."""
+        if claim.row in self._known:
+            return
+        self._known.add(claim.row)
+        lane = self._lane(claim.session, claim.inbound)
+        self._held.setdefault(lane, deque()).append(claim)
+        self._refill(lane)
+
+    def _lane(self, session: SessionId, inbound: Inbound) -> SessionId:
+        return SessionId(f"{session}!") if self._handler.is_urgent(inbound) else session
+
+    def _refill(self, lane: SessionId) -> None:
+        held = self._held.get(lane)
+        while held and self._feeding:
+            claim = held[0]
+            try:
+                self._lanes.deliver(lane, partial(self._work, lane, claim))
+            except LaneFull:
+                log.info("lane.filled", session=lane, held=len(held))
+                return
+            held.popleft()
+        if not held:
+            self._held.pop(lane, None)
+
+    async def _work(self, lane: SessionId, claim: Claim) -> None:
+        """The job of one claim. What it cannot finish is fed again later."""
+        self._refill(lane)
+        finished = False
+        try:
+            async with self._database.unit() as unit:
+                begun = await inbox.begin(unit, claim.row, now_ns=self._clock.now_ns())
+            if begun:
+                await self._handler.handle(self._renewed(claim))
+            finished = True
+        finally:
+            self._known.discard(claim.row)
+            if not finished:
+                self._doubt.set()
+
+    def _renewed(self, claim: Claim) -> Claim:
+        """The claim with the memory that was chosen while it waited behind other turns."""
+        verdict = self._place(claim.inbound).verdict
+        return replace(claim, verdict=verdict) if verdict.allowed else claim
+
+
+_CLOSED_AS = {
+    Word.LEFT_UNANSWERED: InboxState.EXPIRED,
+    Word.LOST: InboxState.LOST,
+    Word.BUSY: InboxState.FAILED,
+    Word.FAULT: InboxState.FAILED,
+}
+
+
+async def _note(
+    unit: Unit, seen: Sequence[Position], quarantined: Sequence[Quarantined], *, now_ns: int
+) -> None:
+    await positions.save(unit, seen)
+    await positions.set_aside(unit, quarantined, now_ns=now_ns)
+
+
+def _wordless(inbound: Inbound) -> Inbound:
+    """The message as pools mode may write it: instead of words, the language that they were in."""
+    language = language_of(inbound.text, inbound.author.language).value
+    return replace(inbound, text="", author=replace(inbound.author, name="", language=language))

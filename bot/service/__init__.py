@@ -1,0 +1,1 @@
+"""The running service: root tasks, supervision, the control socket, status, doctor, logs."""

@@ -1,0 +1,152 @@
+"""Logging: one event, one line, on stderr; JSON off a terminal, readable on one.
+
+Message text is never logged, at any level, and secrets are blotted out wherever they turn up.
+"""
+
+import logging
+import sys
+import traceback
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from bot.ports import Secret
+from bot.service.service_status import Trouble
+from memory.errors import KithError
+from memory.ports import Clock
+
+QUIET = ("httpx", "httpcore", "telegram", "discord", "aiosqlite", "apscheduler", "asyncio")
+"""Libraries whose INFO lines hold URLs with tokens, or say nothing that an operator can use."""
+
+TROUBLES = 20
+"""Enough to see what went wrong lately on one screen."""
+_TROUBLE = ("warning", "error", "exception", "critical")
+
+
+class RecentTroubles:
+    """Keeps the last warnings and errors, by event and class, for `kith status`."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last: deque[Trouble] = deque(maxlen=TROUBLES)
+
+    def newest_first(self) -> tuple[Trouble, ...]:
+        """The last ones."""
+        return tuple(reversed(self._last))
+
+    def __call__(self, _logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
+        """Look at an event that passes."""
+        if name in _TROUBLE:
+            error = str(event.get("error", "") or type(event.get("exc_info")).__name__)
+            self._last.append(
+                Trouble(
+                    at_ns=self._clock.now_ns(),
+                    event=str(event.get("event", "")),
+                    error="" if error in ("NoneType", "bool") else error,
+                )
+            )
+        return event
+
+
+def configure(
+    *,
+    level: str,
+    stream: TextIO,
+    secrets: Sequence[Secret] = (),
+    troubles: RecentTroubles | None = None,
+) -> None:
+    """Send everything, the libraries' lines included, to one stream in one form."""
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[
+            *shared,
+            *([troubles] if troubles else []),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *_rendering(stream, [secret.reveal() for secret in secrets]),
+            ],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level.upper())
+    for name in QUIET:
+        logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+
+
+def _rendering(stream: TextIO, secrets: Sequence[str]) -> list[Processor]:
+    blot = _Blot(secrets)
+    if stream.isatty():
+        return [_wordless, blot, structlog.dev.ConsoleRenderer()]
+    return [
+        _wordless,
+        blot,
+        structlog.processors.JSONRenderer(ensure_ascii=False),
+    ]
+
+
+def _wordless(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
+    """Tell an exception by its type and its place in the code.
+
+    What a library puts into its exceptions can be what a person said: a value that does not fit, a
+    text that cannot be encoded. Our own errors never hold that.
+    """
+    raised = event.pop("exc_info", None)
+    if raised is True:
+        raised = sys.exc_info()
+    error = raised[1] if isinstance(raised, tuple) else raised
+    if isinstance(error, BaseException):
+        event["exception"] = "\n".join(_told(error))
+    return event
+
+
+def _told(error: BaseException) -> list[str]:
+    """Where an exception came from, and those behind it, the first cause first."""
+    lines: list[str] = []
+    chain: list[BaseException] = []
+    at: BaseException | None = error
+    while at is not None and at not in chain:
+        chain.append(at)
+        at = at.__cause__ or (None if at.__suppress_context__ else at.__context__)
+    for one in reversed(chain):
+        lines += [line.rstrip() for line in traceback.format_tb(one.__traceback__)]
+        lines.append(
+            f"{type(one).__name__}: {one}" if isinstance(one, KithError) else type(one).__name__
+        )
+        if isinstance(one, BaseExceptionGroup):
+            lines += [f"  {line}" for part in one.exceptions for line in _told(part)]
+    return lines
+
+
+class _Blot:
+    """Replaces secrets in every string of an event."""
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        self._secrets = [secret for secret in secrets if secret]
+
+    def __call__(self, _logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
+        return {key: self._clean(value) for key, value in event.items()}
+
+    def _clean(self, value: Any) -> Any:  # noqa: ANN401 - an event may hold anything
+        if not isinstance(value, str):
+            return value
+        for secret in self._secrets:
+            value = value.replace(secret, "***")
+        return value

@@ -1,0 +1,32 @@
+"""How found messages are shown to people: in order of time, hits marked, stretches kept apart."""
+
+from datetime import UTC, datetime, tzinfo
+
+from bot.texts.words import Language, Word, say
+from memory.language.text import clip, one_line
+from memory.recall.lookup import Excerpts
+from memory.values import Message
+
+LONGEST_CHARS = 300
+"""Of one message."""
+_NS = 1_000_000_000
+
+
+def told(found: Excerpts, language: Language, zone: tzinfo | None) -> str:
+    """What was found, for people; a sentence when nothing was."""
+    if not found.excerpts:
+        return say(Word.NOTHING_FOUND, language)
+    stretches = [
+        "\n".join(_line(message, zone, hit=message.seq in found.hits) for message in stretch)
+        for stretch in found.excerpts
+    ]
+    if found.keyword_only:
+        stretches.append(say(Word.KEYWORD_ONLY, language))
+    return "\n\n".join(stretches)
+
+
+def _line(message: Message, zone: tzinfo | None, *, hit: bool) -> str:
+    at = datetime.fromtimestamp(message.sent_at_ns / _NS, tz=UTC).astimezone(zone)
+    name = one_line(message.speaker.name) if message.speaker else "Kith"
+    mark = "> " if hit else "  "
+    return f"{mark}{at:%Y-%m-%d %H:%M} {name}: {clip(one_line(message.text), LONGEST_CHARS)}"

@@ -1,0 +1,1 @@
+"""One turn: the prompt asked of the model, the tools it may call, the reply made clean."""

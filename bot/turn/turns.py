@@ -1,0 +1,191 @@
+"""The turn engine: one message in, one reply out, kept in one transaction.
+
+Whatever goes wrong is said in the chat, and never stored as an answer.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from bot.errors import TurnStopped
+from bot.ports import ChatKind, Draft, Reply
+from bot.texts.words import Language, Word, language_of, say
+from bot.turn.interface import Scene
+from bot.turn.talking import NO_TOOLING, Talked, Talker, Tooling
+from memory.database.database import Unit
+from memory.engine import Engine
+from memory.errors import (
+    KithError,
+    ModelError,
+    ModelMissing,
+    ModelTimedOut,
+    ModelUnreachable,
+    PromptTooLong,
+    SessionMoved,
+    StoreError,
+)
+from memory.ports import ChatModel, Clock
+from memory.values import Mode, NewMessage, Role, SessionId, Turn
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A message to answer."""
+
+    session: SessionId
+    title: str
+    entry: NewMessage
+    language: str | None = None
+    """The client's language tag, for what Kith itself has to say."""
+    mode: Mode = Mode.FULL
+    """The configuration's memory for the place; an admin's choice goes before it."""
+    group: bool = False
+    """Whether others read along."""
+
+
+Settle = Callable[[Unit, Reply], Awaitable[None]]
+"""What else belongs into the transaction that ends a turn (outbox rows, the inbox's state)."""
+
+
+async def _nothing_else(_unit: Unit, _reply: Reply) -> None:
+    """Settle nothing: the console has neither inbox nor outbox."""
+
+
+class Silent:
+    """A draft that nobody watches."""
+
+    async def show(self, text: str) -> None:
+        """Show nothing."""
+
+    async def status(self, text: str) -> None:
+        """Show nothing."""
+
+
+SILENT = Silent()
+
+
+class TurnEngine:
+    """Answers messages, one turn at a time in each session (the lanes see to that)."""
+
+    def __init__(
+        self, *, engine: Engine, chat: ChatModel, clock: Clock, tooling: Tooling = NO_TOOLING
+    ) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._talker = Talker(engine=engine, chat=chat, clock=clock, tooling=tooling)
+        self._running: dict[SessionId, asyncio.Timeout] = {}
+
+    def stop(self, session: SessionId) -> bool:
+        """Stop the turn of a session while the model writes; nothing of it is kept."""
+        scope = self._running.get(session)
+        if scope is None:
+            return False
+        scope.reschedule(asyncio.get_running_loop().time())
+        return True
+
+    async def answer(
+        self, ask: Ask, draft: Draft = SILENT, settle: Settle = _nothing_else
+    ) -> Reply:
+        """Answer a message, and keep the turn: the turn boundary.
+
+        Returns:
+            The reply as it was settled; a failure is a reply too, which is not kept.
+
+        Raises:
+            StoreError: not even the failure could be settled.
+        """
+        began_ns = self._clock.now_ns()
+        try:
+            reply = await self._turn(ask, draft, settle)
+        except KithError as error:
+            log.warning("turn.failed", session=ask.session, error=type(error).__name__)
+            reply = await self._fail(_explain(error, _language(ask)), settle)
+        except Exception:
+            log.exception("turn.broke", session=ask.session)
+            reply = await self._fail(say(Word.FAULT, _language(ask)), settle)
+        elapsed_ms = (self._clock.now_ns() - began_ns) // 1_000_000
+        log.info("turn.ended", session=ask.session, kept=reply.kept, elapsed_ms=elapsed_ms)
+        return reply
+
+    async def _fail(self, text: str, settle: Settle) -> Reply:
+        reply = Reply(text=text, kept=False)
+        async with self._engine.unit() as unit:
+            await settle(unit, reply)
+        return reply
+
+    async def _turn(self, ask: Ask, draft: Draft, settle: Settle) -> Reply:
+        talking = self._talker.answer(_scene(ask), ask.entry, draft)
+        talked = await self._stoppable(ask.session, talking)
+        text, composed = talked.text, talked.composed
+        if not text:
+            return await self._fail(say(Word.NO_ANSWER, _language(ask)), settle)
+        reply = Reply(text=text, kept=True)
+        said = NewMessage(role=Role.ASSISTANT, text=text, sent_at_ns=self._clock.now_ns())
+        turn = Turn(
+            session=ask.session,
+            title=ask.title,
+            epoch=composed.epoch,
+            entry=ask.entry,
+            reply=said,
+            mode=composed.mode,
+            group=ask.group,
+            shown=composed.shown,
+        )
+        async with self._engine.unit() as unit:
+            mark = await self._engine.observe(unit, turn)
+            await self._talker.keep(unit, ask.session, talked)
+            await settle(unit, reply)
+        self._engine.settled(turn, mark)
+        return reply
+
+    async def _stoppable(self, session: SessionId, work: Coroutine[Any, Any, Talked]) -> Talked:
+        try:
+            async with asyncio.timeout(None) as scope:
+                self._running[session] = scope
+                return await work
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            raise TurnStopped("stopped by a person") from None
+        finally:
+            del self._running[session]
+
+
+def _scene(ask: Ask) -> Scene:
+    return Scene(
+        session=ask.session,
+        mode=ask.mode,
+        kind=ChatKind.GROUP if ask.group else ChatKind.DIRECT,
+        speaker=ask.entry.speaker,
+        language=_language(ask),
+    )
+
+
+def _language(ask: Ask) -> Language:
+    return language_of(ask.entry.text, ask.language)
+
+
+_EXPLAINED: tuple[tuple[type[KithError], Word], ...] = (
+    (ModelUnreachable, Word.MODEL_UNREACHABLE),
+    (ModelMissing, Word.MODEL_MISSING),
+    (ModelTimedOut, Word.MODEL_SILENT),
+    (ModelError, Word.MODEL_FAILED),
+    (SessionMoved, Word.WAS_RESET),
+    (TurnStopped, Word.STOPPED),
+    (StoreError, Word.STORAGE_FAILED),
+)
+
+
+def _explain(error: KithError, language: Language) -> str:
+    """What to tell the person; the operator finds the details in the log."""
+    if isinstance(error, PromptTooLong):
+        return say(Word.TOO_LONG, language, needed=error.needed_tokens, limit=error.limit_tokens)
+    for kind, word in _EXPLAINED:
+        if isinstance(error, kind):
+            return say(word, language, reason=error)
+    return say(Word.FAULT, language)

@@ -1,0 +1,1 @@
+"""What is known of languages and text without any model: splitting, dates, similarity, JSON."""

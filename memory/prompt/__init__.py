@@ -1,0 +1,1 @@
+"""What a reply sees: the records of the prompt, its budget, persona and background."""

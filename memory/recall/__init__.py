@@ -1,0 +1,1 @@
+"""Finding messages again by words and by meaning: indexes, ranking, pass and slot."""

@@ -1,1 +1,0 @@
-"""The tables: each family has one owner module, its only writer."""

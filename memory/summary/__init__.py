@@ -1,0 +1,1 @@
+"""The rolling summary of a conversation: its table, pass and slot."""

@@ -1,0 +1,1 @@
+"""What went wrong with tools and what helped: records, hints, and the log of tool runs."""

@@ -1,0 +1,1 @@
+"""Conversations as files: export, and import in three steps (find, check, write)."""

@@ -1,0 +1,56 @@
+from dataclasses import replace
+
+from bot.access.sessions import session_of
+from bot.ports import Author, ChatKind, ChatRef, Platform
+from memory.values import PersonId
+
+ANN = Author(person=PersonId("telegram:7"), name="Ann")
+BO = Author(person=PersonId("telegram:8"), name="Bo")
+GROUP = ChatRef(platform=Platform.TELEGRAM, bot="2", chat="-100", kind=ChatKind.GROUP)
+PRIVATE = ChatRef(platform=Platform.TELEGRAM, bot="2", chat="7", kind=ChatKind.DIRECT)
+CHANNEL = ChatRef(
+    platform=Platform.DISCORD, bot="1", chat="55", kind=ChatKind.GROUP, guild="9", title="general"
+)
+
+
+def test_ids_can_be_read():
+    assert session_of(PRIVATE, ANN) == "tg-2-7"
+    assert session_of(GROUP, ANN) == "tg-2--100"
+    assert session_of(replace(GROUP, topic="5"), ANN) == "tg-2--100-5"
+    assert session_of(CHANNEL, ANN) == "dc-1-55"
+    console = replace(PRIVATE, platform=Platform.CONSOLE, chat="home")
+    assert session_of(console, ANN) == "cli-home"
+
+
+def test_a_discord_direct_chat_is_the_persons_whatever_channel_carries_it():
+    one = replace(CHANNEL, kind=ChatKind.DIRECT, chat="900", guild=None)
+
+    assert session_of(one, ANN) == session_of(replace(one, chat="901"), ANN) == "dc-1-u7"
+
+
+def test_people_in_a_group_share_its_session_unless_each_has_their_own():
+    assert session_of(GROUP, ANN) == session_of(GROUP, BO)
+    assert session_of(GROUP, ANN, own=True) != session_of(GROUP, BO, own=True)
+
+
+def test_places_bots_and_topics_never_share_a_session():
+    chats = [
+        GROUP,
+        PRIVATE,
+        CHANNEL,
+        replace(GROUP, topic="5"),
+        replace(GROUP, topic="6"),
+        replace(GROUP, bot="3"),
+        replace(CHANNEL, chat="56", parent="55"),
+        replace(CHANNEL, kind=ChatKind.DIRECT),
+    ]
+
+    sessions = {session_of(chat, ANN, own=own) for chat in chats for own in (False, True)}
+
+    assert len(sessions) == len(chats) + 6  # direct chats have one session either way
+
+
+def test_a_new_title_or_name_changes_nothing():
+    renamed = replace(ANN, name="Anna")
+
+    assert session_of(replace(CHANNEL, title="x"), renamed) == session_of(CHANNEL, ANN)

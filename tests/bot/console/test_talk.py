@@ -1,0 +1,70 @@
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from bot.console.talk import ConsoleTalk
+from bot.delivery.router import open_router
+from bot.ports import Reply
+from bot.turn.turns import SILENT
+from memory.errors import StoreError
+from tests.fakes import FakeClock
+
+
+class Turns:
+    """Ends each turn as it is told to."""
+
+    def __init__(self):
+        self.outcomes = []
+        self.may_end = asyncio.Event()
+
+    async def answer(self, ask, draft):
+        await self.may_end.wait()
+        outcome = self.outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return Reply(text=outcome, kept=True)
+
+
+@pytest.fixture
+async def house():
+    turns = Turns()
+    async with open_router() as router:
+        commands = SimpleNamespace(parse=lambda *_: None)
+        app = SimpleNamespace(turns=turns, router=router, commands=commands, clock=FakeClock())
+        yield SimpleNamespace(
+            turns=turns, router=router, talk=ConsoleTalk(app, session="main", name="mei")
+        )
+
+
+async def test_what_goes_wrong_in_the_lane_reaches_who_asked(house):
+    house.turns.may_end.set()
+    house.turns.outcomes += [StoreError("full"), "Hello."]
+
+    with pytest.raises(StoreError, match="full"):
+        await house.talk.answer("hi", SILENT)
+
+    assert (await house.talk.answer("hi", SILENT)).text == "Hello."
+
+
+async def test_nobody_waits_for_ever_when_a_turn_ends_by_a_fault(house):
+    house.turns.may_end.set()
+    house.turns.outcomes.append(RuntimeError("unforeseen"))
+
+    asking = asyncio.create_task(house.talk.answer("hi", SILENT))
+    await asyncio.wait([asking], timeout=5)
+
+    assert asking.done()
+    assert asking.cancelled()
+
+
+async def test_who_leaves_before_the_answer_does_not_disturb_the_lane(house, capsys):
+    house.turns.outcomes.append("too late")
+    asking = asyncio.create_task(house.talk.answer("hi", SILENT))
+    await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.wait([asking])
+    house.turns.may_end.set()
+    await house.router.drain()
+
+    assert "lane.job_failed" not in capsys.readouterr().out

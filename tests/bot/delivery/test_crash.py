@@ -1,0 +1,84 @@
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from bot.ports import Platform
+from tests.bot.delivery.crash_victim import PART_CHARS, POINTS, WORDS, Wire, access_for
+from tests.bot.house import open_house
+
+ROOT = Path(__file__).parents[3]
+IN_DOUBT = ("sent", "second part")
+"""Killed after the platform had the part and before that was written down."""
+
+
+def crash(directory, point, platform, mode="full"):
+    directory.mkdir()
+    victim = subprocess.run(
+        [sys.executable, "-m", "tests.bot.delivery.crash_victim", directory, point, platform, mode],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert victim.returncode == -9, victim.stderr
+    return victim.stdout + victim.stderr
+
+
+def wire(directory):
+    path = directory.parent / "wire.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [tuple(json.loads(line)) for line in lines]
+
+
+def parts():
+    replies = [f"re: {text}" for text in WORDS]
+    return [r[at : at + PART_CHARS] for r in replies for at in range(0, len(r), PART_CHARS)]
+
+
+@pytest.mark.parametrize("platform", ["discord", "telegram"])
+@pytest.mark.parametrize("point", POINTS)
+async def test_kill_9_loses_nothing_and_repeats_at_most_the_part_in_doubt(
+    tmp_path, point, platform
+):
+    directory = tmp_path / "data"
+    crash(directory, point, platform)
+
+    async with open_house(directory, adapter=Wire(directory, Platform(platform), "")) as house:
+        await house.settled()
+
+        arrived = wire(directory)
+        shown = list(dict.fromkeys(arrived))  # what a platform that knows nonces shows
+        assert [text for _nonce, text in shown] == parts()
+        repeated = [nonce for nonce, times in Counter(arrived).items() if times > 1]
+        assert len(repeated) == (point in IN_DOUBT)
+        assert len(arrived) == len(shown) + len(repeated)
+        assert set(await house.states("inbox")) == {"answered"}
+        assert set(await house.states("outbox")) == {"delivered"}
+        [transcript] = await house.rows("SELECT count(*) FROM messages")
+        assert transcript == (4,)
+
+    async with open_house(directory, adapter=Wire(directory, Platform(platform), "")) as house:
+        await house.settled()
+        assert house.adapter.tried == []
+
+
+async def test_kill_9_in_pools_mode_leaves_no_word_and_asks_again(tmp_path):
+    directory = tmp_path / "data"
+    log = crash(directory, "accepted", "telegram", "pools")
+
+    files = [path for path in directory.rglob("*") if path.is_file()]
+    assert files
+    assert all(b"swordfish" not in path.read_bytes() for path in files)
+    assert "swordfish" not in log
+    adapter = Wire(directory, Platform.TELEGRAM, "")
+    async with open_house(directory, adapter=adapter, access=access_for("pools")) as house:
+        await house.later(10)
+
+        text = "".join(text for _nonce, text in wire(directory))
+        assert "再傳一次" in text or "send it again" in text
+        assert set(await house.states("inbox")) == {"lost"}

@@ -1,0 +1,533 @@
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from bot.access.access import Access
+from bot.config.access_settings import AccessSettings, IdLists
+from bot.delivery.answers import Claim
+from bot.delivery.delivery import Settlement
+from bot.delivery.intake import ATTEMPTS, HELD_CLAIMS
+from bot.ports import Platform, Position, Quarantined
+from bot.turn.turns import TurnEngine
+from memory.errors import StoreError
+from memory.values import Mode
+from tests.bot.house import direct, echo, group, open_house, said, until
+from tests.fakes import FakeAdapter, FakeChatModel, FakeClock
+
+SECRET = "槐樹下的暗號 swordfish"
+
+
+def bytes_under(directory):
+    return b"".join(path.read_bytes() for path in directory.rglob("*") if path.is_file())
+
+
+async def forever(_request):
+    await asyncio.Event().wait()
+
+
+async def test_a_message_is_answered_and_its_text_leaves_the_inbox_and_the_outbox(tmp_path):
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("hello")])
+        await house.settled()
+
+        assert house.adapter.texts() == ["re: hello"]
+        assert await house.rows("SELECT state, text, name FROM inbox") == [("answered", None, None)]
+        assert await house.rows("SELECT state, text, platform_id FROM outbox") == [
+            ("delivered", None, "sent-1")
+        ]
+        assert house.adapter.typed == [direct()]
+        assert house.adapter.typing_now == 0
+
+
+async def test_a_message_delivered_twice_is_answered_once(tmp_path):
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("hello"), said("hello")])
+        await house.settled()
+        await house.intake.accept([said("hello")])
+        await house.settled()
+
+        assert house.adapter.texts() == ["re: hello"]
+
+
+async def test_a_message_is_known_again_after_a_restart(tmp_path):
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("hello")])
+        await house.settled()
+
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("hello")])
+        await house.settled()
+
+        assert house.adapter.texts() == []
+
+
+async def test_the_same_number_in_another_chat_or_for_another_bot_is_another_message(tmp_path):
+    other_bot = replace(direct(), bot="2")
+
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("a"), said("b", chat=group()), said("c", chat=other_bot)])
+        await house.settled()
+
+        assert sorted(house.adapter.texts()) == ["re: a", "re: b", "re: c"]
+
+
+async def test_positions_and_quarantine_are_kept_with_the_messages(tmp_path):
+    position = Position(platform=Platform.TELEGRAM, bot="1", stream="updates", value="17")
+    poison = Quarantined(platform=Platform.TELEGRAM, bot="1", update="16", fault="KeyError")
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("x")], positions=[position], quarantined=[poison])
+        await house.intake.accept([], positions=[replace(position, value="18")])
+
+    async with open_house(tmp_path) as house:
+        assert await house.intake.positions(Platform.TELEGRAM, "1") == {"updates": "18"}
+        assert await house.intake.positions(Platform.TELEGRAM, "2") == {}
+        assert (await house.delivery.counts()).quarantined == 1
+
+
+async def test_nothing_is_kept_when_the_disk_says_no(tmp_path, monkeypatch):
+    position = Position(platform=Platform.TELEGRAM, bot="1", stream="updates", value="17")
+
+    async def fails(*_args, **_kwargs):
+        raise StoreError("no")
+
+    async with open_house(tmp_path) as house:
+        with monkeypatch.context() as patch:
+            patch.setattr("bot.access.positions.save", fails)
+            with pytest.raises(StoreError):
+                await house.intake.accept([said("x")], positions=[position])
+
+        assert await house.states("inbox") == []
+        await house.intake.accept([said("x")], positions=[position])
+        await house.settled()
+        assert house.adapter.texts() == ["re: x"]
+
+
+@pytest.mark.parametrize(
+    "access",
+    [
+        AccessSettings(),
+        AccessSettings(allow=IdLists(users=("8",))),
+        AccessSettings(allow=IdLists(users=("*",)), deny=IdLists(users=("7",))),
+        AccessSettings(allow=IdLists(chats=("-5",))),
+    ],
+    ids=["empty list", "stranger", "blocked", "elsewhere"],
+)
+async def test_who_may_not_speak_gets_no_answer_and_leaves_no_word(tmp_path, capsys, access):
+    poison = Quarantined(platform=Platform.TELEGRAM, bot="1", update="16", fault="KeyError")
+
+    async with open_house(tmp_path, access=access) as house:
+        await house.intake.accept([said(SECRET)], quarantined=[poison])
+        await house.intake.accept([said(SECRET, "2", chat=group())])
+        await house.later(60)
+
+        assert house.adapter.tried == []
+        assert await house.states("inbox") == []
+        assert b"swordfish" not in bytes_under(tmp_path)
+    assert b"swordfish" not in bytes_under(tmp_path)
+    assert "swordfish" not in "".join(capsys.readouterr())
+
+
+async def test_what_does_not_address_the_bot_is_not_kept(tmp_path):
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said(SECRET, chat=group(), addressed=False)])
+        await house.settled()
+
+        assert b"swordfish" not in bytes_under(tmp_path)
+
+
+async def test_a_message_is_answered_in_the_group_that_it_was_written_in(tmp_path):
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("hi", "33", chat=group(topic="5"))])
+        await house.settled()
+
+        [part] = house.adapter.arrived
+        assert (part.chat.chat, part.chat.topic, part.reply_to) == ("-100", "5", "33")
+
+
+# After a crash
+
+
+async def test_a_message_taken_over_before_a_crash_is_answered_after_it(tmp_path):
+    async with open_house(tmp_path, model=FakeChatModel(forever)) as house:
+        await house.intake.accept([said("hello")])
+
+    async with open_house(tmp_path) as house:
+        await house.settled()
+
+        assert house.adapter.texts() == ["re: hello"]
+
+
+async def test_order_within_a_chat_survives_a_crash(tmp_path):
+    messages = [said(str(n), str(n)) for n in range(5)]
+    async with open_house(tmp_path, model=FakeChatModel(forever)) as house:
+        await house.intake.accept(messages)
+
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("5", "5")])
+        await house.settled()
+
+        assert house.adapter.texts() == [f"re: {n}" for n in range(6)]
+
+
+async def test_what_is_too_old_gets_one_notice_a_chat_that_counts_it(tmp_path):
+    clock = FakeClock()
+    async with open_house(tmp_path, model=FakeChatModel(forever), clock=clock) as house:
+        await house.intake.accept([said("早安", "1"), said("還在嗎", "2")])
+        await house.intake.accept([said("hello", "1", chat=direct("8"), user="8")])
+    clock.advance(3600)
+
+    async with open_house(tmp_path, clock=clock) as house:
+        # What the platform had kept meanwhile comes in two batches.
+        await house.intake.accept([said("第三則", "3")])
+        await house.intake.accept([said("第四則", "4"), said("第五則", "5")])
+        await house.later(10)
+
+        [chinese] = house.adapter.texts("7")
+        [english] = house.adapter.texts("8")
+        assert "5 則" in chinese
+        assert "not answer: 1" in english
+        assert set(await house.states("inbox")) == {"expired"}
+        assert await house.rows("SELECT text FROM inbox WHERE text IS NOT NULL") == []
+
+    async with open_house(tmp_path, clock=clock) as house:
+        await house.later(10)
+        assert house.adapter.texts() == []
+
+
+async def test_a_message_that_ends_the_process_every_time_is_given_up_with_a_word(tmp_path):
+    for attempt in range(ATTEMPTS):
+        model = FakeChatModel(forever)
+        async with open_house(tmp_path, model=model) as house:
+            if attempt == 0:
+                await house.intake.accept([said("poison")])
+            await until(lambda: model.requests)  # noqa: B023 - awaited at once
+
+    async with open_house(tmp_path) as house:
+        await house.later(10)
+
+        assert house.model.requests == []
+        assert await house.states("inbox") == ["failed"]
+        [notice] = house.adapter.texts()
+        assert "went wrong" in notice
+
+
+async def test_who_was_blocked_meanwhile_is_not_answered_after_a_restart(tmp_path):
+    async with open_house(tmp_path, model=FakeChatModel(forever)) as house:
+        await house.intake.accept([said("hello")])
+
+    async with open_house(tmp_path, access=AccessSettings()) as house:
+        await house.later(10)
+
+        assert house.adapter.texts() == []
+        assert await house.rows("SELECT state, text FROM inbox") == [("refused", None)]
+
+
+async def test_what_comes_during_a_shutdown_is_kept_for_the_next_start(tmp_path):
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("one")])
+        house.intake.stop_feeding()
+        await house.intake.accept([said("two", "2")])
+        await house.settled()
+        assert house.adapter.texts() == ["re: one"]
+
+    async with open_house(tmp_path) as house:
+        await house.settled()
+        assert house.adapter.texts() == ["re: two"]
+
+
+# Full lanes
+
+
+async def test_nothing_is_lost_and_order_is_kept_when_a_lane_is_full(tmp_path):
+    async with open_house(tmp_path, lane_jobs=2) as house:
+        for n in range(12):
+            await house.intake.accept([said(str(n), str(n))])
+        await house.settled()
+
+        assert house.adapter.texts() == [f"re: {n}" for n in range(12)]
+
+
+async def test_beyond_what_may_wait_people_are_told_once(tmp_path):
+    go = asyncio.Event()
+
+    async def when_told(request):
+        await go.wait()
+        return echo(request)
+
+    async with open_house(tmp_path, lane_jobs=1, model=FakeChatModel(when_told)) as house:
+        for n in range(HELD_CLAIMS + 5):
+            await house.intake.accept([said(str(n), str(n))])
+        go.set()
+        await house.later(10)
+
+        notices = [text for text in house.adapter.texts() if not text.startswith("re:")]
+        assert len(notices) == 1
+        states = await house.states("inbox")
+        assert states.count("answered") + states.count("failed") == HELD_CLAIMS + 5
+        assert states.count("failed") >= 3
+
+
+async def test_a_row_whose_turn_could_not_be_written_is_answered_later(tmp_path, monkeypatch):
+    monkeypatch.setattr("bot.delivery.intake.DOUBT_PAUSE_S", 0.01)
+    broken = [StoreError("disk full"), StoreError("disk full")]
+
+    async with open_house(tmp_path) as house:
+        settle = house.delivery.settle
+
+        async def sometimes(unit, settlement):
+            if broken:
+                raise broken.pop()
+            await settle(unit, settlement)
+
+        monkeypatch.setattr(house.delivery, "settle", sometimes)
+        await house.intake.accept([said("hello")])
+        await until(lambda: house.adapter.arrived)
+
+        assert house.adapter.texts() == ["re: hello"]
+
+
+async def test_rows_of_a_call_that_was_cancelled_after_its_commit_are_fed_by_the_next(
+    tmp_path, monkeypatch
+):
+    async with open_house(tmp_path) as house:
+        unit = house.database.unit
+        entered = asyncio.Event()
+
+        class CancelledAtTheEnd:
+            async def __aenter__(self):
+                self.inner = unit()
+                return await self.inner.__aenter__()
+
+            async def __aexit__(self, *error):
+                await self.inner.__aexit__(*error)
+                entered.set()
+                raise asyncio.CancelledError
+
+        with monkeypatch.context() as patch:
+            patch.setattr(house.database, "unit", CancelledAtTheEnd)
+            with pytest.raises(asyncio.CancelledError):
+                await house.intake.accept([said("first")])
+        await house.intake.accept([said("second", "2")])
+        await house.settled()
+
+        assert house.adapter.texts() == ["re: first", "re: second"]
+
+
+async def test_a_message_whose_turn_is_under_way_is_not_fed_again(tmp_path):
+    go = asyncio.Event()
+
+    async def when_told(request):
+        await go.wait()
+        return echo(request)
+
+    async with open_house(tmp_path, model=FakeChatModel(when_told)) as house:
+        await house.intake.accept([said("first")])
+        await until(lambda: house.model.requests)
+        house.intake._doubt.set()
+        await house.intake.accept([said("second", "2")])
+        go.set()
+        await house.settled()
+
+        assert len(house.model.requests) == 2
+        assert house.adapter.texts() == ["re: first", "re: second"]
+
+
+# Commands
+
+
+async def test_an_urgent_command_does_not_wait_behind_a_turn(tmp_path):
+    async with open_house(tmp_path, model=FakeChatModel(forever)) as house:
+        await house.intake.accept([said("think"), said("/help", "2")])
+        await until(lambda: house.adapter.arrived)
+
+        assert "/help" in house.adapter.texts()[0]
+        assert await house.states("inbox") == ["working", "answered"]
+
+
+# Pools mode
+
+
+POOLS = AccessSettings(allow=IdLists(users=("*",)), mode=Mode.POOLS)
+
+
+async def test_pools_mode_writes_no_word_of_the_message_to_inbox_or_outbox(tmp_path):
+    waiting = asyncio.Event()
+
+    async def held_up(_part):
+        waiting.set()
+        await asyncio.Event().wait()
+
+    adapter = FakeAdapter()
+    adapter.when = held_up
+    async with open_house(tmp_path, access=POOLS, adapter=adapter) as house:
+        claims = []
+        house.intake._handler.handle = lambda claim: _settle_alone(house, claim, claims)
+        await house.intake.accept([said(SECRET)])
+        await house.router.drain()
+        await waiting.wait()
+
+        assert [claim.inbound.text for claim in claims] == [SECRET]
+        assert adapter.tried[0].text == f"re: {SECRET}"
+        everything = bytes_under(tmp_path)
+        assert b"swordfish" not in everything
+        assert "槐樹".encode() not in everything
+        assert b"Ann" not in everything
+
+
+@pytest.mark.parametrize("chat", [direct(), group()], ids=["direct", "group"])
+async def test_a_place_set_to_pools_keeps_no_transcript_of_a_whole_turn(tmp_path, chat):
+    """From the door to the platform, the turn engine included."""
+    access = AccessSettings(allow=IdLists(users=("*",)), modes={chat.chat: Mode.POOLS})
+    async with open_house(tmp_path, access=access) as house:
+        await house.intake.accept([said(SECRET, chat=chat)])
+        await house.settled()
+
+        assert house.adapter.texts() == [f"re: {SECRET}"]
+        assert await house.rows("SELECT COUNT(*) FROM messages") == [(0,)]
+        assert await house.states("inbox") == ["answered"]
+        for word in (b"swordfish", "槐樹".encode(), b"Ann"):
+            assert word not in bytes_under(tmp_path)
+
+
+async def test_a_memory_chosen_while_a_message_waits_holds_for_its_reply(tmp_path):
+    go = asyncio.Event()
+
+    async def answer(request):
+        await go.wait()
+        return "swordfish" if "two" in request.messages[-1].text else "first"
+
+    async with open_house(tmp_path, model=FakeChatModel(answer)) as house:
+        await house.intake.accept([said("one", "1"), said("two", "2")])
+        await until(lambda: house.model.requests)
+        house.intake._doorkeeper.admit_by(Access({Platform.TELEGRAM: POOLS}))
+        go.set()
+        await house.settled()
+
+        assert house.adapter.texts() == ["first", "swordfish"]
+        assert b"swordfish" not in bytes_under(tmp_path)
+
+
+@pytest.mark.parametrize(("chat", "shared"), [(direct(), False), (group(), True)])
+async def test_a_turn_knows_whether_others_read_along(tmp_path, monkeypatch, chat, shared):
+    asked = []
+    answer = TurnEngine.answer
+
+    async def noted(self, ask, **more):
+        asked.append(ask)
+        return await answer(self, ask, **more)
+
+    monkeypatch.setattr(TurnEngine, "answer", noted)
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("hi", chat=chat)])
+        await house.settled()
+
+    assert [ask.group for ask in asked] == [shared]
+
+
+async def _settle_alone(house, claim: Claim, claims):
+    """What the turn engine does, without the transcript."""
+    claims.append(claim)
+    async with house.database.unit() as unit:
+        await house.delivery.settle(
+            unit,
+            Settlement(
+                row=claim.row,
+                inbound=claim.inbound,
+                parts=[f"re: {claim.inbound.text}"],
+                on_disk=claim.on_disk,
+            ),
+        )
+    house.delivery.wake()
+
+
+async def test_pools_mode_asks_for_a_message_again_that_a_crash_took(tmp_path):
+    async with open_house(tmp_path, access=POOLS, model=FakeChatModel(forever)) as house:
+        await house.intake.accept([said("記得嗎？我說過的", "1"), said("還有這個", "2")])
+        await house.intake.accept([said("hello", chat=direct("8"), user="8")])
+
+    async with open_house(tmp_path, access=POOLS) as house:
+        await house.later(10)
+
+        assert house.model.requests == []
+        [chinese], [english] = house.adapter.texts("7"), house.adapter.texts("8")
+        assert "再傳一次" in chinese
+        assert "send it again" in english
+        assert set(await house.states("inbox")) == {"lost"}
+
+    async with open_house(tmp_path, access=POOLS) as house:
+        await house.later(10)
+        assert house.adapter.texts() == []
+
+
+async def test_pools_mode_asks_again_when_the_reply_was_lost(tmp_path):
+    async with open_house(tmp_path, access=POOLS, sending=False) as house:
+        house.intake._handler.handle = lambda claim: _settle_alone(house, claim, [])
+        await house.intake.accept([said("hello")])
+        await house.router.drain()
+
+    async with open_house(tmp_path, access=POOLS) as house:
+        await house.later(10)
+
+        [notice] = house.adapter.texts()
+        assert "send it again" in notice
+        assert await house.states("outbox") == ["lost", "delivered"]
+
+
+# Places that move
+
+
+async def test_a_group_that_became_a_supergroup_keeps_session_and_rule_over_a_restart(tmp_path):
+    access = AccessSettings(allow=IdLists(chats=("-100",)))
+    old, new = group("-100"), group("-200")
+    async with open_house(tmp_path, access=access) as house:
+        await house.intake.accept([said("one", "1", chat=old)])
+        await house.settled()
+        await house.intake.moved(old, new)
+        await house.intake.accept([said("two", "1", chat=new)])
+        await house.settled()
+
+    async with open_house(tmp_path, access=access) as house:
+        await house.intake.accept([said("three", "2", chat=new)])
+        await house.settled()
+
+        assert house.adapter.texts("-200") == ["re: three"]
+        assert await house.rows("SELECT id FROM sessions") == [("tg-1--100",)]
+
+
+async def test_a_reply_that_waits_for_a_moved_group_goes_to_its_new_id(tmp_path):
+    old, new = group("-100"), group("-200")
+    async with open_house(tmp_path, sending=False) as house:
+        await house.intake.accept([said("one", chat=old)])
+        await house.router.drain()
+        await house.intake.moved(old, new)
+
+    async with open_house(tmp_path) as house:
+        await house.settled()
+
+        assert house.adapter.texts("-200") == ["re: one"]
+
+
+async def test_forgetting_a_person_leaves_no_row_of_theirs(tmp_path):
+    async with open_house(tmp_path, sending=False) as house:
+        await house.intake.accept([said("one", "1"), said("x", chat=direct("8"), user="8")])
+        await house.router.drain()
+
+        async with house.database.unit() as unit:
+            await house.delivery.forget(unit, said("one").author.person)
+
+        assert await house.rows("SELECT person FROM inbox") == [("telegram:8",)]
+        assert await house.rows("SELECT text FROM outbox") == [("re: x",)]
+
+
+async def test_ids_are_kept_for_as_long_as_the_settings_say(tmp_path):
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("one")])
+        await house.settled()
+
+        house.clock.advance(6 * 86_400)
+        await house.delivery.sweep()
+        assert await house.states("inbox") == ["answered"]
+        house.clock.advance(2 * 86_400)
+        await house.delivery.sweep()
+        assert await house.states("inbox") + await house.states("outbox") == []

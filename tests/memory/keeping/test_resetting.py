@@ -1,0 +1,121 @@
+import pytest
+
+from memory.database.database import open_database
+from memory.engine import open_engine
+from memory.errors import SessionMoved
+from memory.keeping.resetting import Fate
+from memory.ports import Models
+from memory.settings import MemorySettings
+from memory.summary import summaries_table
+from memory.summary.summaries_table import Cursor
+from memory.summary.value import Summary
+from memory.values import NewMessage, PersonId, Role, Seq, SessionId, Speaker, Turn
+from tests.fakes import NOON_NS, FakeChatModel, FakeClock
+
+ANN = SessionId("tg-1-7")
+BEN = SessionId("tg-1-8")
+
+
+@pytest.fixture
+async def house(tmp_path):
+    async with open_database(tmp_path / "kith.db") as database:
+        model = FakeChatModel(["x"] * 20)
+        async with open_engine(
+            database=database,
+            models=Models(chat=model, summary=model, extract=model),
+            directory=tmp_path,
+            settings=MemorySettings(),
+            clock=FakeClock(),
+        ) as engine:
+            yield engine, database
+
+
+def turn(session, text, epoch=0):
+    speaker = Speaker(person=PersonId("telegram:7"), name="Ann")
+    return Turn(
+        session=session,
+        title="Ann",
+        epoch=epoch,
+        entry=NewMessage(role=Role.USER, text=text, sent_at_ns=NOON_NS, speaker=speaker),
+        reply=NewMessage(role=Role.ASSISTANT, text="ok", sent_at_ns=NOON_NS),
+    )
+
+
+async def keep(engine, *turns):
+    for one in turns:
+        async with engine.unit() as unit:
+            await engine.observe(unit, one)
+
+
+async def summarise(database, session, *, cursor):
+    async with database.unit() as unit:
+        await summaries_table.save(
+            unit,
+            session,
+            summary=Summary(key_decisions=("Do: drink tea",)),
+            cursor=cursor,
+            expected=await summaries_table.standing(unit, session),
+            now_ns=NOON_NS,
+        )
+
+
+async def test_a_plain_reset_clears_the_messages_and_keeps_the_summary(house):
+    engine, database = house
+    await keep(engine, turn(ANN, "綠茶"), turn(BEN, "coffee"))
+    await summarise(database, ANN, cursor=Cursor(seq=Seq(2)))
+
+    report = await engine.reset(ANN, everything=False)
+
+    assert (report.messages, report.message_count) == (Fate.CLEARED, 2)
+    assert report.summary is Fate.KEPT
+    facts = await engine.inspect(ANN)
+    assert (facts.messages, facts.summarised) == (0, True)
+    assert (await engine.inspect(BEN)).messages == 2
+
+
+async def test_resetting_all_clears_the_summary_too(house):
+    engine, database = house
+    await keep(engine, turn(ANN, "tea"))
+    await summarise(database, ANN, cursor=Cursor(seq=Seq(2)))
+
+    report = await engine.reset(ANN, everything=True)
+
+    assert report.summary is Fate.CLEARED
+    assert not (await engine.inspect(ANN)).summarised
+
+
+async def test_a_turn_under_way_at_a_reset_comes_to_nothing(house):
+    engine, _ = house
+    await keep(engine, turn(ANN, "tea"))
+    await engine.reset(ANN, everything=False)
+
+    with pytest.raises(SessionMoved):
+        await keep(engine, turn(ANN, "more tea", epoch=0))
+
+    assert (await engine.inspect(ANN)).messages == 0
+
+
+async def test_a_message_after_the_reset_of_a_half_covered_one_is_not_thought_covered(house):
+    engine, database = house
+    await keep(engine, turn(ANN, "a very long message"))
+    await summarise(database, ANN, cursor=Cursor(seq=Seq(0), chars=10))
+
+    await engine.reset(ANN, everything=False)
+    await keep(engine, turn(ANN, "a new one", epoch=1))
+
+    async with database.reading() as reader:
+        assert (await summaries_table.current(reader, ANN)).cursor.chars == 0
+
+
+async def test_what_was_never_there_is_told_as_absent(house):
+    engine, _ = house
+
+    report = await engine.reset(ANN, everything=False)
+
+    assert {report.messages, report.summary, report.short_pool, report.long_pool} == {Fate.ABSENT}
+
+
+async def test_a_conversation_that_nobody_had_is_unknown(house):
+    engine, _ = house
+
+    assert await engine.inspect(ANN) is None
