@@ -112,10 +112,16 @@ class CommandCall:
     name: str
     """Without the slash, lower case; a group and its verb are joined by a space: `admin reset`."""
     arguments: Mapping[str, str] = field(default_factory=dict)
-    rest: str = ""
-    """For text commands: what followed the name."""
-    aloud: bool = False
-    """Typed where others read along: the answer cannot be kept from them."""
+    """By the option's name; what was not given is absent."""
+    typed: str | None = None
+    """What followed the name where it was typed; None through the platform's own interface."""
+    urgent: bool = False
+    """As in `CommandSpec`."""
+
+    @property
+    def aloud(self) -> bool:
+        """Typed where others read along: the answer cannot be kept from them."""
+        return self.typed is not None and self.chat.kind is ChatKind.GROUP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +137,9 @@ class OptionKind(StrEnum):
     """What a command's option takes."""
 
     TEXT = "text"
+    """A word, or several in quotation marks."""
+    LINE = "line"
+    """Text to the end of the line, as it stands; only a command's last option."""
     INTEGER = "integer"
     FLAG = "flag"
     """`true` or `false` in `CommandCall.arguments`."""
@@ -147,7 +156,7 @@ class CommandOption:
     kind: OptionKind = OptionKind.TEXT
     required: bool = False
     choices: tuple[str, ...] = ()
-    """Only for text: nothing else may be given. At most 25."""
+    """Only for TEXT: nothing else may be given. At most 25."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +185,8 @@ class CommandSpec:
     """Hidden from most, where the platform can do that."""
     beyond: bool = False
     """It tells of more than the conversation that it is given in: not where others read along."""
+    urgent: bool = False
+    """It does not wait behind the turns of its conversation: a `/stop` that waited stops nothing."""
     in_direct: bool = True
     """Offered in direct chats."""
     in_guild: bool = True

@@ -50,7 +50,6 @@ class Composed:
 
     prompt: Prompt
     epoch: int
-    mode: Mode
     shown: Shown
 
 
@@ -119,7 +118,7 @@ class Engine:
         mode: Mode = Mode.FULL,
         reserved_tokens: int = 0,
     ) -> Composed:
-        """The prompt that answers `entry`; `mode` is the configuration's. Reads only.
+        """The prompt that answers `entry` by the memory `mode`. Reads only.
 
         `reserved_tokens` of the context are left to the caller, for its tools.
 
@@ -132,7 +131,6 @@ class Engine:
         system = await self._backdrop.system(session)
         async with self._database.reading() as reader:
             known = await sessions_table.find(reader, session) or sessions_table.unknown(session)
-        mode = self.mode_of(session, mode)
         memory = self._modes[mode]
         gathered = await memory.gather(known, entry)
         parts = Parts(
@@ -148,7 +146,7 @@ class Engine:
         _remember(self._window_starts, session, prompt.window_from)
         _remember(self._shown, session, gathered.shown)
         memory.composed(known, gathered, prompt)
-        return Composed(prompt=prompt, epoch=known.epoch, mode=mode, shown=gathered.shown)
+        return Composed(prompt=prompt, epoch=known.epoch, shown=gathered.shown)
 
     def last_shown(self, session: SessionId) -> Shown:
         """What of memory the session's last prompt showed."""

@@ -33,6 +33,7 @@ Interaction = discord.Interaction[discord.Client]
 
 _TYPES: Mapping[OptionKind, type] = {
     OptionKind.TEXT: str,
+    OptionKind.LINE: str,
     OptionKind.INTEGER: int,
     OptionKind.FLAG: bool,
 }

@@ -17,7 +17,7 @@ import structlog
 
 from bot.access.access import Access
 from bot.access.audit import Audit
-from bot.access.doorkeeper import Doorkeeper
+from bot.access.places import Places
 from bot.app.model_choice import open_embedder
 from bot.app.platforms import AdapterOptions, access_settings, open_adapter, tokens_needed
 from bot.app.schemas import SCHEMAS
@@ -89,7 +89,7 @@ class App:
     tools: Toolshed
     router: Router
     delivery: Delivery
-    doorkeeper: Doorkeeper
+    places: Places
     watch: Watch
     models: Models
     clock: Clock
@@ -120,7 +120,7 @@ class App:
         memory = MemoryCommands(engine=self.engine, zone=self.zone)
         mode = ModeCommand(engine=self.engine, record=audit.record)
         own = (talk, summary, history, memory, mode, admin, errors)
-        return Commands([it for one in own for it in one.table()], place=self.doorkeeper.place)
+        return Commands([it for one in own for it in one.table()], place=self.places.place)
 
     @cached_property
     def scheduler(self) -> Scheduler:
@@ -175,7 +175,7 @@ async def open_app(
             tools=tools,
             delivery=delivery,
             router=await enter(open_router(lane_jobs=limits.lane_jobs)),
-            doorkeeper=_doorkeeper(loaded, delivery, engine),
+            places=_places(loaded, delivery, engine),
             watch=watch or Watch(standings=Standings((), clock), troubles=RecentTroubles(clock)),
             models=models,
             clock=clock,
@@ -189,8 +189,8 @@ def _tools(
     return toolshed(engine=engine, database=database, models=models, clock=clock, zone=loaded.zone)
 
 
-def _doorkeeper(loaded: Loaded, delivery: Delivery, engine: Engine) -> Doorkeeper:
-    return Doorkeeper(Access(access_settings(loaded.config)), delivery.moves, engine.mode_of)
+def _places(loaded: Loaded, delivery: Delivery, engine: Engine) -> Places:
+    return Places(Access(access_settings(loaded.config)), delivery.moves, engine.mode_of)
 
 
 @asynccontextmanager
@@ -258,7 +258,7 @@ async def open_service(
         app = await stack.enter_async_context(
             open_app(loaded, open_models, clock=clock, watch=watch)
         )
-        for problem in app.doorkeeper.warnings():
+        for problem in app.places.warnings():
             log.warning("access.questioned", key=problem.key, why=problem.what)
         intake = _intake(loaded, app, adapters)
         for platform, token in tokens.items():
@@ -289,7 +289,7 @@ def _intake(loaded: Loaded, app: App, adapters: Mapping[Platform, ChatAdapter]) 
     return InboxIntake(
         database=app.database,
         delivery=app.delivery,
-        doorkeeper=app.doorkeeper,
+        places=app.places,
         lanes=app.router,
         handler=answers,
         corrections=app.engine.corrections,

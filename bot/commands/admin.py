@@ -46,8 +46,8 @@ class AdminCommands:
 
     async def inspect(self, request: Request) -> CommandAnswer:
         """Figures about a conversation; none of its text."""
-        target = request.options.get(TARGET.name, "")
-        facts = await self._engine.inspect(SessionId(target))
+        target = SessionId(request.given(TARGET))
+        facts = await self._engine.inspect(target)
         if facts is None:
             return _no_target(request, target)
         lines = [f"{facts.session.id}  {facts.session.title}".rstrip()]
@@ -56,12 +56,12 @@ class AdminCommands:
 
     async def reset(self, request: Request) -> CommandAnswer:
         """Clear a conversation, once it is confirmed."""
-        target = SessionId(request.options.get(TARGET.name, ""))
+        target = SessionId(request.given(TARGET))
         facts = await self._engine.inspect(target)
         if facts is None:
             return _no_target(request, target)
-        everything = request.options.get(WHAT.name) == EVERYTHING
-        if not request.flag(CONFIRM.name):
+        everything = request.given(WHAT) == EVERYTHING
+        if not request.flag(CONFIRM):
             given = f"{target} {EVERYTHING}" if everything else target
             text = say(Word.ADMIN_RESET_ASKED, request.language, count=facts.messages, given=given)
             return CommandAnswer(text=text, private=True)

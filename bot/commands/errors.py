@@ -81,8 +81,8 @@ class ErrorsCommand:
     async def handle(self, request: Request) -> CommandAnswer:
         """List the records, show one, or remove one."""
         texts = _TEXTS[request.language]
-        id_ = request.options.get(RECORD.name, "")
-        removing = request.options.get(WHAT.name) == REMOVE
+        id_ = request.given(RECORD)
+        removing = request.given(WHAT) == REMOVE
         if not id_:
             text = texts["which"] if removing else await self._list() or texts["none"]
             return CommandAnswer(text=text, private=True)

@@ -3,7 +3,7 @@
 from datetime import tzinfo
 
 from bot.commands.registry import Command, Request
-from bot.ports import CommandAnswer, CommandOption, CommandSpec
+from bot.ports import CommandAnswer, CommandOption, CommandSpec, OptionKind
 from bot.texts.excerpts import told
 from bot.texts.words import Word, say
 from memory.ports import Clock
@@ -15,6 +15,7 @@ WHAT = CommandOption(
         "en": "What to look for; in quotation marks: exactly that",
         "zh-TW": "要找的內容；加上引號就照字面找",
     },
+    kind=OptionKind.LINE,
     required=True,
 )
 SPEC = CommandSpec(
@@ -39,11 +40,11 @@ class HistoryCommand:
 
     async def history(self, request: Request) -> CommandAnswer:
         """Show what was found, with what stood around it."""
-        query = request.options.get(WHAT.name, "").strip()
+        query = request.given(WHAT)
         if not query:
             return CommandAnswer(text=say(Word.HISTORY_OF_WHAT, request.language), private=True)
         now_ns = self._clock.now_ns()
         found = await self._lookup.search(
-            Sought(session=request.session, text=query, now_ns=now_ns)
+            Sought(session=request.place.session, text=query, now_ns=now_ns)
         )
         return CommandAnswer(text=told(found, request.language, self._zone), private=True)

@@ -18,7 +18,9 @@ _GROUP = CommandGroup(name="memory", descriptions=explain(MemoryWord.ABOUT_MEMOR
 _ID = CommandOption(
     name="id", descriptions=explain(MemoryWord.ABOUT_ID), kind=OptionKind.INTEGER, required=True
 )
-_TEXT = CommandOption(name="text", descriptions=explain(MemoryWord.ABOUT_TEXT), required=True)
+_TEXT = CommandOption(
+    name="text", descriptions=explain(MemoryWord.ABOUT_TEXT), kind=OptionKind.LINE, required=True
+)
 _SWITCH = CommandOption(
     name="switch", descriptions=explain(MemoryWord.ABOUT_SWITCH), choices=("on", "off")
 )
@@ -54,14 +56,14 @@ class MemoryCommands:
 
     async def search(self, request: Request) -> CommandAnswer:
         """What has a word of the query, best first."""
-        query = _text(request)
+        query = request.given(_TEXT)
         if not query:
             return _say(request, MemoryWord.NEEDS_TEXT)
         return self._listed(await self._pools.search(_viewer(request), query), request.language)
 
     async def show(self, request: Request) -> CommandAnswer:
         """One fact: who said it when, what it came from, what it replaced."""
-        number = _number(request)
+        number = request.number(_ID)
         view = await self._pools.show(_viewer(request), number) if number else None
         if view is None:
             return _missing(request, number)
@@ -82,40 +84,40 @@ class MemoryCommands:
 
     async def add(self, request: Request) -> CommandAnswer:
         """Note a fact about the person who asks."""
-        text = _text(request)
+        text = request.given(_TEXT)
         if not text:
             return _say(request, MemoryWord.NEEDS_TEXT)
         entry = await self._pools.add(_viewer(request), text)
-        self._engine.afterwork.want(request.session)
+        self._engine.afterwork.want(request.place.session)
         return _say(request, MemoryWord.ADDED, id=entry.id, text=entry.content)
 
     async def edit(self, request: Request) -> CommandAnswer:
         """Correct a fact."""
-        number, text = _number(request), _text(request)
+        number, text = request.number(_ID), request.given(_TEXT)
         if number and not text:
             return _say(request, MemoryWord.NEEDS_TEXT)
         changed = await self._pools.edit(_viewer(request), number, text) if number else None
         if changed is None:
             return _missing(request, number)
-        self._engine.afterwork.want(request.session)
+        self._engine.afterwork.want(request.place.session)
         return _say(request, MemoryWord.CHANGED, id=number, text=changed.content)
 
     async def delete(self, request: Request) -> CommandAnswer:
         """Delete a fact with its history."""
-        number = _number(request)
+        number = request.number(_ID)
         if not number or not await self._pools.delete(_viewer(request), number):
             return _missing(request, number)
         return _say(request, MemoryWord.DELETED, id=number)
 
     async def pause(self, request: Request) -> CommandAnswer:
         """Stop noting new facts, or resume it."""
-        paused = request.options.get(_SWITCH.name) != "off"
-        await self._pools.pause(request.session, paused=paused)
+        paused = request.given(_SWITCH) != "off"
+        await self._pools.pause(request.place.session, paused=paused)
         return _say(request, MemoryWord.PAUSED if paused else MemoryWord.RESUMED)
 
     async def why(self, request: Request) -> CommandAnswer:
         """What of memory the last reply saw, as far as the asker may see it."""
-        shown = self._engine.last_shown(request.session)
+        shown = self._engine.last_shown(request.place.session)
         seen = await self._pools.entries(_viewer(request), history=True)
         facts = [one for one in seen if one.id in shown.entries]
         language = request.language
@@ -154,25 +156,7 @@ def _command(name: str, about: MemoryWord, handle: Handler, *options: CommandOpt
 def _viewer(request: Request) -> Viewer:
     author = request.call.author
     speaker = Speaker(person=author.person, name=author.name)
-    return Viewer(session=request.session, speaker=speaker)
-
-
-def _number(request: Request) -> int:
-    """The fact's number; 0 where none was given, which no fact has."""
-    given = request.options.get(_ID.name, "")
-    return int(given) if given.isdecimal() and len(given) < 19 else 0  # noqa: PLR2004 - SQLite's integers
-
-
-def _text(request: Request) -> str:
-    """The text option; of a text command, all that follows the number."""
-    if _TEXT.name in request.call.arguments:
-        return request.call.arguments[_TEXT.name].strip()
-    first, _, rest = request.call.rest.partition(" ")
-    return (
-        rest.strip()
-        if first.isdecimal() and request.call.name.endswith("edit")
-        else request.call.rest
-    )
+    return Viewer(session=request.place.session, speaker=speaker)
 
 
 def _say(request: Request, word: MemoryWord, **values: object) -> CommandAnswer:

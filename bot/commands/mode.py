@@ -51,20 +51,22 @@ class ModeCommand:
 
     async def mode(self, request: Request) -> CommandAnswer:
         """Show the mode; change it once it was said what becomes of what is stored."""
-        which, stored = request.options.get(_WHICH.name), request.options.get(_STORED.name)
-        if which is None:
-            return await self._told(request, MemoryWord.MODE_IS, request.verdict.mode)
+        which, stored = request.given(_WHICH), request.given(_STORED)
+        if not which:
+            return await self._told(request, MemoryWord.MODE_IS, request.place.mode)
         mode = Mode(which)
-        if stored is None:
+        if not stored:
             return await self._told(request, _ASKED[mode], mode)
         done = await self._engine.clearing.switch(
-            request.session, mode, purge=stored == "purge", seed=request.flag(_SEED.name)
+            request.place.session, mode, purge=stored == "purge", seed=request.flag(_SEED)
         )
-        await self._record(request.call.author.person, f"mode {mode} {stored}", request.session)
+        await self._record(
+            request.call.author.person, f"mode {mode} {stored}", request.place.session
+        )
         return CommandAnswer(text=_switched(request, mode, done), private=True)
 
     async def _told(self, request: Request, word: MemoryWord, mode: Mode) -> CommandAnswer:
-        held = await self._engine.clearing.holdings(request.session)
+        held = await self._engine.clearing.holdings(request.place.session)
         text = tell(
             word,
             request.language,

@@ -1,29 +1,27 @@
 """The command registry: one table serves the console, text commands and native slash commands."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
 
-from bot.access.access import Verdict
-from bot.access.doorkeeper import Place
+from bot.access.places import Place
+from bot.commands.grammar import TRUE, read_arguments
 from bot.ports import (
     Author,
-    ChatKind,
     ChatRef,
     CommandAnswer,
     CommandCall,
     CommandOption,
     CommandSpec,
-    OptionKind,
 )
 from bot.texts.words import Language, Word, describe, language_of, say
 from memory.errors import KithError
-from memory.values import SessionId
 
 log = structlog.get_logger()
 
-YES = frozenset({"yes", "y", "true", "confirm", "是", "好", "確定", "確認"})
+_MOST_DIGITS = 18
+"""What SQLite's integers hold for certain; no number of ours comes near."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,14 +30,21 @@ class Request:
 
     call: CommandCall
     language: Language
-    verdict: Verdict
-    session: SessionId
-    """The conversation that it was given in."""
-    options: Mapping[str, str]
+    place: Place
+    """Where it was given: the conversation, and what its author may do there."""
 
-    def flag(self, name: str) -> bool:
-        """Whether an option is set."""
-        return self.options.get(name) == "true"
+    def given(self, option: CommandOption) -> str:
+        """What was given for an option, without spaces round it; empty where nothing was."""
+        return self.call.arguments.get(option.name, "").strip()
+
+    def flag(self, option: CommandOption) -> bool:
+        """Whether an option of the kind FLAG is set."""
+        return self.given(option) == TRUE
+
+    def number(self, option: CommandOption) -> int:
+        """What was given for an option of the kind INTEGER; 0 where nothing was."""
+        given = self.given(option)
+        return int(given) if given.isdecimal() and len(given) <= _MOST_DIGITS else 0
 
 
 Handler = Callable[[Request], Awaitable[CommandAnswer]]
@@ -59,10 +64,9 @@ class Commands:
     def __init__(
         self, commands: Sequence[Command], *, place: Callable[[ChatRef, Author], Place]
     ) -> None:
-        own = [
-            Command(spec=CommandSpec(name=name, descriptions=describe(word)), handle=self._help)
-            for name, word in (("help", Word.ABOUT_HELP), ("start", Word.ABOUT_START))
-        ]
+        start = CommandSpec(name="start", descriptions=describe(Word.ABOUT_START))
+        help_ = CommandSpec(name="help", descriptions=describe(Word.ABOUT_HELP), urgent=True)
+        own = [Command(spec=spec, handle=self._help) for spec in (help_, start)]
         self._commands = {command.spec.path: command for command in (*own, *commands)}
         self._place = place
 
@@ -72,50 +76,50 @@ class Commands:
         return tuple(command.spec for command in self._commands.values())
 
     def parse(self, text: str, chat: ChatRef, author: Author) -> CommandCall | None:
-        """The command that a text gives; None when it is not one."""
+        """The command that a text gives; None when it is not one. The longest name wins."""
         if not text.startswith("/"):
             return None
-        words, aloud = text[1:].split(), chat.kind is ChatKind.GROUP
-        for length in (2, 1):
-            name = " ".join(words[:length]).lower()
-            if len(words) >= length and name in self._commands:
-                rest = " ".join(words[length:])
-                return CommandCall(chat=chat, author=author, name=name, rest=rest, aloud=aloud)
-        name = words[0].lower() if words else "help"
-        rest = " ".join(words[1:])
-        return CommandCall(chat=chat, author=author, name=name, rest=rest, aloud=aloud)
+        for words in (2, 1):
+            name, typed = _head(text[1:], words)
+            if command := self._commands.get(name):
+                spec = command.spec
+                return CommandCall(
+                    chat=chat,
+                    author=author,
+                    name=name,
+                    arguments=read_arguments(spec.options, typed),
+                    typed=typed,
+                    urgent=spec.urgent,
+                )
+        return CommandCall(chat=chat, author=author, name=name or "help", typed=typed)
 
     async def run(self, call: CommandCall) -> CommandAnswer:
-        """Carry a command out, or answer why not: who may use it is decided here."""
+        """Carry out a command that came through the platform's own interface."""
+        return await self.carry_out(call, self._place(call.chat, call.author))
+
+    async def carry_out(self, call: CommandCall, place: Place) -> CommandAnswer:
+        """Carry the command out, or answer why not: who may use it is decided here."""
         # A bare "yes" is in no language: the person's client tells.
-        said = "" if call.rest.isascii() else call.rest
-        language = language_of(said, call.author.language)
-        place = self._place(call.chat, call.author)
-        if not place.verdict.allowed:
+        typed = call.typed or ""
+        language = language_of("" if typed.isascii() else typed, call.author.language)
+        if not place.allowed:
             return CommandAnswer(text=say(Word.NOT_ALLOWED, language), private=True)
         command = self._commands.get(call.name)
         if command is None:
-            return self._unknown(call, language, place.verdict)
-        if command.spec.admin_only and not place.verdict.admin:
+            return self._unknown(call, language, place)
+        if command.spec.admin_only and not place.admin:
             return CommandAnswer(text=say(Word.ADMINS_ONLY, language), private=True)
         if command.spec.beyond and call.aloud:
             return CommandAnswer(text=say(Word.ASK_ALONE, language), private=True)
-        request = Request(
-            call=call,
-            language=language,
-            verdict=place.verdict,
-            session=place.session,
-            options=read_options(command.spec.options, call),
-        )
         try:
-            return await command.handle(request)
+            return await command.handle(Request(call=call, language=language, place=place))
         except KithError as error:
             log.warning("command.failed", command=call.name, error=type(error).__name__)
             return CommandAnswer(text=say(Word.COMMAND_FAILED, language, reason=error))
 
-    def _unknown(self, call: CommandCall, language: Language, verdict: Verdict) -> CommandAnswer:
+    def _unknown(self, call: CommandCall, language: Language, place: Place) -> CommandAnswer:
         group = [spec for spec in self.specs if spec.group and spec.group.name == call.name]
-        if group and verdict.admin:
+        if group and place.admin:
             return CommandAnswer(text="\n".join(_lines(group, language)))
         return CommandAnswer(text=say(Word.NO_SUCH_COMMAND, language, name=call.name))
 
@@ -123,7 +127,7 @@ class Commands:
         offered = [
             spec
             for spec in self.specs
-            if spec.name != "start" and (request.verdict.admin or not spec.admin_only)
+            if spec.name != "start" and (request.place.admin or not spec.admin_only)
         ]
         lines = [say(Word.HELP, request.language), *_lines(offered, request.language)]
         return CommandAnswer(text="\n".join(lines))
@@ -136,25 +140,7 @@ def _lines(specs: Sequence[CommandSpec], language: Language) -> list[str]:
     ]
 
 
-def read_options(offered: Sequence[CommandOption], call: CommandCall) -> Mapping[str, str]:
-    """The options of a command: as the platform's interface gave them, else read from the text.
-
-    Each word of a text fills the first option that is free and takes it; a word that none takes
-    is left out.
-    """
-    given = dict(call.arguments)
-    for word in call.rest.split():
-        for option in offered:
-            if option.name not in given and _takes(option, word):
-                given[option.name] = "true" if option.kind is OptionKind.FLAG else word
-                break
-    return given
-
-
-def _takes(option: CommandOption, word: str) -> bool:
-    match option.kind:
-        case OptionKind.FLAG:
-            return word.casefold() in YES
-        case OptionKind.INTEGER:
-            return word.isdecimal()
-    return not option.choices or word in option.choices
+def _head(text: str, words: int) -> tuple[str, str]:
+    """So many words in front, joined by single spaces and in lower case, and what follows them."""
+    parts = text.split(maxsplit=words)
+    return " ".join(parts[:words]).lower(), parts[words] if len(parts) > words else ""

@@ -41,11 +41,11 @@ class SummaryCommand:
     async def summary(self, request: Request) -> CommandAnswer:
         """Show the summary; for an administrator who asks, bring it up to date first."""
         told = []
-        if request.options.get(WHAT.name) == REFRESH:
-            if not request.verdict.admin:
+        if request.given(WHAT) == REFRESH:
+            if not request.place.admin:
                 return CommandAnswer(text=say(Word.ADMINS_ONLY, request.language), private=True)
-            run = await self._summaries.refresh(request.session)
+            run = await self._summaries.refresh(request.place.session)
             told += [run_told(run, request.language), ""]
-        view = await self._summaries.view(request.session)
+        view = await self._summaries.view(request.place.session)
         told.append(view_told(view, request.language, self._zone))
         return CommandAnswer(text="\n".join(told))

@@ -3,13 +3,18 @@
 import asyncio
 from typing import Protocol
 
+from bot.access.places import Place
+from bot.access.sessions import session_of
 from bot.commands.registry import Commands
 from bot.delivery.router import Router
 from bot.ports import Author, ChatKind, ChatRef, Draft, Platform, Reply
-from bot.turn.turns import Ask, TurnEngine
+from bot.texts.words import language_of
+from bot.turn.interface import Scene
+from bot.turn.turns import TurnEngine
+from memory.engine import Engine
 from memory.errors import KithError
 from memory.ports import Clock
-from memory.values import Mode, NewMessage, PersonId, Role, SessionId, Speaker
+from memory.values import Mode, NewMessage, PersonId, Role, Speaker
 
 
 class TalkParts(Protocol):
@@ -18,6 +23,11 @@ class TalkParts(Protocol):
     @property
     def commands(self) -> Commands:
         """The command registry."""
+        ...
+
+    @property
+    def engine(self) -> Engine:
+        """Memory."""
         ...
 
     @property
@@ -44,7 +54,6 @@ class ConsoleTalk:
     ) -> None:
         self._parts = parts
         self._mode = mode
-        self._session = SessionId(f"cli-{session}")
         self._author = Author(person=PersonId(f"{Platform.CONSOLE}:{name}"), name=name)
         self._chat = ChatRef(
             platform=Platform.CONSOLE,
@@ -56,22 +65,34 @@ class ConsoleTalk:
 
     async def answer(self, text: str, draft: Draft) -> Reply:
         """The reply to a line; a line that starts with a slash is a command."""
+        place = self._place()
         if call := self._parts.commands.parse(text, self._chat, self._author):
-            return Reply(text=(await self._parts.commands.run(call)).text, kept=False)
-        return await self._in_lane(self._ask(text), draft)
+            answer = await self._parts.commands.carry_out(call, place)
+            return Reply(text=answer.text, kept=False)
+        return await self._in_lane(place, text, draft)
 
-    def _ask(self, text: str) -> Ask:
+    def _place(self) -> Place:
+        """Whoever sits here may do everything: they can read the database anyway."""
+        session = session_of(self._chat, self._author)
+        mode = self._parts.engine.mode_of(session, self._mode)
+        return Place(session=session, allowed=True, admin=True, mode=mode)
+
+    async def _in_lane(self, place: Place, text: str, draft: Draft) -> Reply:
+        answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         speaker = Speaker(person=self._author.person, name=self._author.name)
+        scene = Scene(
+            session=place.session,
+            title=self._chat.title,
+            mode=place.mode,
+            speaker=speaker,
+            language=language_of(text),
+        )
         now_ns = self._parts.clock.now_ns()
         entry = NewMessage(role=Role.USER, text=text, sent_at_ns=now_ns, speaker=speaker)
-        return Ask(session=self._session, title=self._chat.title, entry=entry, mode=self._mode)
-
-    async def _in_lane(self, ask: Ask, draft: Draft) -> Reply:
-        answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
 
         async def job() -> None:
             try:
-                reply = await self._parts.turns.answer(ask, draft)
+                reply = await self._parts.turns.answer(scene, entry, draft)
             except KithError as error:
                 if not answered.done():  # whoever asked may have left by then
                     answered.set_exception(error)
@@ -81,9 +102,9 @@ class ConsoleTalk:
             finally:
                 answered.cancel()  # after a fault, which the lane logs, nobody waits for ever
 
-        self._parts.router.deliver(ask.session, job)
+        self._parts.router.deliver(place.session, job)
         return await answered
 
     def stop(self) -> bool:
         """Stop the answer that is being written."""
-        return self._parts.turns.stop(self._session)
+        return self._parts.turns.stop(self._place().session)

@@ -3,46 +3,19 @@
 It joins the turn's transaction with the inbox and the outbox. It runs inside a session's lane.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Protocol
 
-from bot.access.access import Verdict
-from bot.delivery.delivery import Delivery, Settlement
+from bot.access.places import Place
+from bot.delivery.claim import Claim
+from bot.delivery.delivery import Delivery
 from bot.delivery.inbox import InboxState
-from bot.ports import (
-    Author,
-    ChatAdapter,
-    ChatKind,
-    ChatRef,
-    CommandAnswer,
-    CommandCall,
-    Inbound,
-    Platform,
-    Reply,
-)
-from bot.turn.turns import Ask, TurnEngine
+from bot.ports import Author, ChatAdapter, ChatRef, CommandAnswer, CommandCall, Platform, Reply
+from bot.texts.words import language_of
+from bot.turn.interface import Scene
+from bot.turn.turns import TurnEngine
 from memory.database.database import Database, Unit
-from memory.values import Mode, NewMessage, Role, SessionId, Speaker
-
-URGENT = frozenset({"stop", "help", "status", "whoami"})
-"""Commands that do not wait behind the turns of their session: `/stop` could stop nothing."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """A message that was taken over, with all that its turn needs to know."""
-
-    row: int
-    """In the inbox."""
-    inbound: Inbound
-    session: SessionId
-    verdict: Verdict
-
-    @property
-    def on_disk(self) -> bool:
-        """Whether what is said here may be written to disk."""
-        return self.verdict.mode is not Mode.POOLS
+from memory.values import NewMessage, Role, Speaker
 
 
 class TextCommands(Protocol):
@@ -52,8 +25,8 @@ class TextCommands(Protocol):
         """The command that a text gives; None when it is not one."""
         ...
 
-    async def run(self, call: CommandCall) -> CommandAnswer:
-        """Carry a command out."""
+    async def carry_out(self, call: CommandCall, place: Place) -> CommandAnswer:
+        """Carry a command out, or answer why not."""
         ...
 
 
@@ -75,10 +48,9 @@ class Answers:
         self._commands = commands
         self._adapters = adapters
 
-    def is_urgent(self, inbound: Inbound) -> bool:
-        """Whether the message is a command that must not wait for its turn."""
-        call = self._command(inbound)
-        return call is not None and call.name in URGENT
+    def command(self, text: str, chat: ChatRef, author: Author) -> CommandCall | None:
+        """The command that a message gives, if it gives one."""
+        return self._commands.parse(text, chat, author)
 
     async def handle(self, claim: Claim) -> None:
         """Answer, and close the inbox row in the transaction that keeps the answer.
@@ -86,20 +58,16 @@ class Answers:
         Raises:
             StoreError: nothing of it was kept; the row is still open.
         """
-        call = self._command(claim.inbound)
         try:
-            if call is None:
+            if claim.call is None:
                 await self._take_turn(claim)
             else:
-                await self._run(call, claim)
+                await self._run(claim, claim.call)
         finally:
             self._delivery.wake()
 
-    def _command(self, inbound: Inbound) -> CommandCall | None:
-        return self._commands.parse(inbound.text, inbound.chat, inbound.author)
-
-    async def _run(self, call: CommandCall, claim: Claim) -> None:
-        answer = await self._commands.run(call)
+    async def _run(self, claim: Claim, call: CommandCall) -> None:
+        answer = await self._commands.carry_out(call, claim.place)
         async with self._database.unit() as unit:
             await self._settle(unit, claim, answer.text, InboxState.ANSWERED)
 
@@ -108,39 +76,33 @@ class Answers:
             state = InboxState.ANSWERED if reply.kept else InboxState.FAILED
             await self._settle(unit, claim, reply.text, state)
 
-        async with self._adapters[claim.inbound.chat.platform].typing(claim.inbound.chat):
-            await self._turns.answer(_ask(claim), settle=settle)
+        chat, entry = claim.inbound.chat, _entry(claim)
+        async with self._adapters[chat.platform].typing(chat):
+            await self._turns.answer(_scene(claim, entry), entry, settle=settle)
 
     async def _settle(self, unit: Unit, claim: Claim, text: str, state: InboxState) -> None:
-        await self._delivery.settle(
-            unit,
-            Settlement(
-                row=claim.row,
-                inbound=claim.inbound,
-                parts=self._split(claim, text),
-                on_disk=claim.on_disk,
-                state=state,
-            ),
-        )
-
-    def _split(self, claim: Claim, text: str) -> Sequence[str]:
-        return self._adapters[claim.inbound.chat.platform].split(text)
+        parts = self._adapters[claim.inbound.chat.platform].split(text)
+        await self._delivery.settle(unit, claim, parts, state=state)
 
 
-def _ask(claim: Claim) -> Ask:
+def _entry(claim: Claim) -> NewMessage:
     inbound = claim.inbound
-    entry = NewMessage(
+    return NewMessage(
         role=Role.USER,
         text=inbound.text,
         sent_at_ns=inbound.sent_at_ns,
         speaker=Speaker(person=inbound.author.person, name=inbound.author.name),
         platform_id=inbound.message,
     )
-    return Ask(
-        session=claim.session,
+
+
+def _scene(claim: Claim, entry: NewMessage) -> Scene:
+    inbound = claim.inbound
+    return Scene(
+        session=claim.place.session,
         title=inbound.chat.title,
-        entry=entry,
-        language=inbound.author.language,
-        mode=claim.verdict.mode,
-        group=inbound.chat.kind is ChatKind.GROUP,
+        mode=claim.place.mode,
+        kind=inbound.chat.kind,
+        speaker=entry.speaker,
+        language=language_of(inbound.text, inbound.author.language),
     )

@@ -16,9 +16,10 @@ from bot.access import positions
 from bot.access.positions import Moves
 from bot.config.delivery_settings import DeliverySettings
 from bot.delivery import inbox, outbox
+from bot.delivery.claim import Claim
 from bot.delivery.inbox import InboxState
 from bot.delivery.outbox import Draught, OutboxState, Part
-from bot.ports import ChatKind, ChatRef, Inbound, Platform
+from bot.ports import ChatKind, ChatRef, Platform
 from memory.database.database import Database, Unit
 from memory.ports import Clock
 from memory.values import PersonId
@@ -35,20 +36,6 @@ MAY_ARRIVE = {Platform.DISCORD: 5, Platform.TELEGRAM: 2, Platform.CONSOLE: 1}
 """How often a part may be sent when each time it may have arrived. Discord drops a nonce that it
 saw a moment ago (API docs, "Create Message", `enforce_nonce`). Telegram knows no such thing: the
 second time is the one after which a person may see a part twice; a third would be pestering."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settlement:
-    """How a message that was taken over ends."""
-
-    row: int
-    """In the inbox."""
-    inbound: Inbound
-    parts: Sequence[str]
-    """The reply, cut for its platform; may be empty."""
-    on_disk: bool
-    """False in pools mode: the text of the parts is kept in memory alone."""
-    state: InboxState = InboxState.ANSWERED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,30 +69,43 @@ class Delivery:
         self.quiet.clear()
         self.woken.set()
 
-    async def settle(self, unit: Unit, settlement: Settlement) -> None:
-        """Close an inbox row and put its reply in line, as part of the caller's transaction.
+    async def settle(
+        self,
+        unit: Unit,
+        claim: Claim,
+        parts: Sequence[str],
+        *,
+        state: InboxState = InboxState.ANSWERED,
+    ) -> None:
+        """Close an inbox row and queue its reply, as part of the caller's transaction.
 
-        A row that was closed before, or forgotten, gets no second reply. Call `wake` when the
+        A row that was closed before, or deleted, gets no second reply. Call `wake` when the
         transaction is over.
+
+        Args:
+            unit: the transaction.
+            claim: whose row; in pools mode the text of the parts is kept in memory alone.
+            parts: the reply, cut for its platform; may be empty.
+            state: how the row ends.
         """
         now_ns = self._clock.now_ns()
-        if not await inbox.close(unit, settlement.row, settlement.state, now_ns=now_ns):
-            log.warning("turn.outlived", row=settlement.row)
+        if not await inbox.close(unit, claim.row, state, now_ns=now_ns):
+            log.warning("turn.outlived", row=claim.row)
             return
-        inbound = settlement.inbound
+        inbound = claim.inbound
         chat = inbound.chat
         seed = f"{chat.platform}/{chat.bot}/{chat.chat}/{inbound.message}"
         group = chat.kind is ChatKind.GROUP
-        for number, text in enumerate(settlement.parts):
+        for number, text in enumerate(parts):
             draught = Draught(
                 chat=self._here(chat),
                 text=text,
                 part=number,
-                inbox=settlement.row,
+                inbox=claim.row,
                 reply_to=inbound.message if group and number == 0 else None,
                 seed=seed,
             )
-            await self._put(unit, draught, on_disk=settlement.on_disk)
+            await self._put(unit, draught, on_disk=claim.on_disk)
 
     async def post(
         self, unit: Unit, chat: ChatRef, parts: Sequence[str], *, on_disk: bool = True

@@ -15,15 +15,23 @@ from typing import Protocol
 import structlog
 
 from bot.access import positions
-from bot.access.doorkeeper import Doorkeeper, Place
+from bot.access.places import Place, Places
 from bot.config.delivery_settings import DeliverySettings
 from bot.delivery import inbox
 from bot.delivery.amending import Amending, Corrections
-from bot.delivery.answers import Claim
+from bot.delivery.claim import Claim, lane_of
 from bot.delivery.delivery import SECOND_NS, Delivery
 from bot.delivery.inbox import InboxState, Waiting
 from bot.errors import LaneFull
-from bot.ports import ChatRef, Inbound, Platform, Position, Quarantined
+from bot.ports import (
+    Author,
+    ChatRef,
+    CommandCall,
+    Inbound,
+    Platform,
+    Position,
+    Quarantined,
+)
 from bot.texts.words import Word, language_of, say
 from memory.database.database import Database, Unit
 from memory.errors import StoreError
@@ -56,8 +64,8 @@ class Lanes(Protocol):
 class Handler(Protocol):
     """What answers: `bot.delivery.answers.Answers`."""
 
-    def is_urgent(self, inbound: Inbound) -> bool:
-        """Whether the message must not wait for the turns before it."""
+    def command(self, text: str, chat: ChatRef, author: Author) -> CommandCall | None:
+        """The command that a message gives, if it gives one."""
         ...
 
     async def handle(self, claim: Claim) -> None:
@@ -81,7 +89,7 @@ class InboxIntake:
         *,
         database: Database,
         delivery: Delivery,
-        doorkeeper: Doorkeeper,
+        places: Places,
         lanes: Lanes,
         handler: Handler,
         corrections: Corrections,
@@ -90,7 +98,7 @@ class InboxIntake:
     ) -> None:
         self._database = database
         self._delivery = delivery
-        self._doorkeeper = doorkeeper
+        self._places = places
         self._lanes = lanes
         self._handler = handler
         self._clock = clock
@@ -140,7 +148,7 @@ class InboxIntake:
     async def edited(self, inbound: Inbound) -> None:
         """Let what is kept of a message follow its edit; see `bot.ports.Intake.edited`."""
         place = self._place(inbound)
-        if place.verdict.allowed:
+        if place.allowed:
             await self._amending.edited(place.session, inbound)
 
     async def deleted(self, chat: ChatRef, messages: Sequence[str]) -> None:
@@ -179,42 +187,43 @@ class InboxIntake:
         batch = _Batch()
         for inbound in inbounds:
             place = self._place(inbound)
-            if place.verdict.allowed and inbound.addressed:
+            if place.allowed and inbound.addressed:
                 await self._take(unit, inbound, place, batch)
         return batch
 
     def _place(self, inbound: Inbound) -> Place:
-        place = self._doorkeeper.place(inbound.chat, inbound.author)
-        if not place.verdict.allowed:
+        place = self._places.place(inbound.chat, inbound.author)
+        if not place.allowed:
             # Ids alone: what an operator needs to let them in.
             log.info("message.ignored", person=inbound.author.person, chat=inbound.chat.chat)
         return place
 
     async def _take(self, unit: Unit, inbound: Inbound, place: Place, batch: _Batch) -> None:
-        session, verdict = place.session, place.verdict
-        word = self._refusal(inbound, session)
+        call = self._command(inbound)
+        word = self._refusal(inbound, lane_of(place.session, call))
         now_ns = self._clock.now_ns()
         row = await inbox.take(
             unit,
-            inbound if verdict.mode is not Mode.POOLS else _wordless(inbound),
-            with_text=verdict.mode is not Mode.POOLS and word is None,
+            inbound if place.mode is not Mode.POOLS else _wordless(inbound),
+            with_text=place.mode is not Mode.POOLS and word is None,
             now_ns=now_ns,
             state=_CLOSED_AS[word] if word else InboxState.WAITING,
         )
         if row is None:
-            log.info("message.repeated", session=session)
+            log.info("message.repeated", session=place.session)
         elif word:
             await self._notify(unit, inbound.chat, word, inbound)
             batch.notices += 1
         else:
-            claim = Claim(row=row, inbound=inbound, session=session, verdict=verdict)
-            batch.claims.append(claim)
+            batch.claims.append(Claim(row=row, inbound=inbound, place=place, call=call))
 
-    def _refusal(self, inbound: Inbound, session: SessionId) -> Word | None:
+    def _command(self, inbound: Inbound) -> CommandCall | None:
+        return self._handler.command(inbound.text, inbound.chat, inbound.author)
+
+    def _refusal(self, inbound: Inbound, lane: SessionId) -> Word | None:
         """Why a message that may be answered is not, if there is a reason."""
         if self._is_old(inbound):
             return Word.LEFT_UNANSWERED
-        lane = self._lane(session, inbound)
         if len(self._held.get(lane, ())) >= HELD_CLAIMS:
             return Word.BUSY
         return None
@@ -250,14 +259,14 @@ class InboxIntake:
     async def _reclaim(self, unit: Unit, waiting: Waiting) -> Claim | None:
         inbound = waiting.inbound
         place = self._place(inbound)
-        verdict, word = place.verdict, self._ending(waiting)
-        if not verdict.allowed or word:
-            state = _CLOSED_AS[word] if word and verdict.allowed else InboxState.REFUSED
+        word = self._ending(waiting)
+        if not place.allowed or word:
+            state = _CLOSED_AS[word] if word and place.allowed else InboxState.REFUSED
             await inbox.close(unit, waiting.row, state, now_ns=self._clock.now_ns())
-            if word and verdict.allowed:
+            if word and place.allowed:
                 await self._notify(unit, inbound.chat, word, inbound)
             return None
-        return Claim(row=waiting.row, inbound=inbound, session=place.session, verdict=verdict)
+        return Claim(row=waiting.row, inbound=inbound, place=place, call=self._command(inbound))
 
     def _ending(self, waiting: Waiting) -> Word | None:
         """Why an open row is not fed again, if there is a reason."""
@@ -272,12 +281,8 @@ class InboxIntake:
         if claim.row in self._known:
             return
         self._known.add(claim.row)
-        lane = self._lane(claim.session, claim.inbound)
-        self._held.setdefault(lane, deque()).append(claim)
-        self._refill(lane)
-
-    def _lane(self, session: SessionId, inbound: Inbound) -> SessionId:
-        return SessionId(f"{session}!") if self._handler.is_urgent(inbound) else session
+        self._held.setdefault(claim.lane, deque()).append(claim)
+        self._refill(claim.lane)
 
     def _refill(self, lane: SessionId) -> None:
         held = self._held.get(lane)
@@ -308,9 +313,12 @@ class InboxIntake:
                 self._doubt.set()
 
     def _renewed(self, claim: Claim) -> Claim:
-        """The claim with the memory that was chosen while it waited behind other turns."""
-        verdict = self._place(claim.inbound).verdict
-        return replace(claim, verdict=verdict) if verdict.allowed else claim
+        """The claim with what was decided while it waited behind other turns.
+
+        From here on nobody asks again: the place is carried to the command or the turn.
+        """
+        place = self._place(claim.inbound)
+        return replace(claim, place=place) if place.allowed else claim
 
 
 _CLOSED_AS = {

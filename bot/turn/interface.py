@@ -19,13 +19,16 @@ A = TypeVar("A")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Where a tool is used. It comes from the platform, never from the model."""
+    """Where a turn takes place. It comes from the platform, never from the model."""
 
     session: SessionId
+    title: str = ""
     mode: Mode = Mode.FULL
+    """The memory that the session uses."""
     kind: ChatKind = ChatKind.DIRECT
     speaker: Speaker | None = None
     language: Language = Language.ENGLISH
+    """For what Kith itself has to say."""
     shown_from: Seq | None = None
     """First message that the model sees anyway; None when it sees none."""
     said: tuple[str, ...] = ()

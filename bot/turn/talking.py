@@ -60,8 +60,6 @@ class Talker:
     async def answer(self, scene: Scene, entry: NewMessage, draft: Draft) -> Talked:
         """The model's answer to a message, shown in the draft as it is written.
 
-        `scene.mode` is the configuration's; an admin's choice goes before it.
-
         Raises:
             PromptTooLong: the message does not fit the model by itself.
             ModelError: the model gave no answer.
@@ -72,17 +70,16 @@ class Talker:
         self._learn(composed, kit, outcome)
         return Talked(text=outcome.text, composed=composed, runs=outcome.runs)
 
-    async def keep(self, unit: Unit, session: SessionId, talked: Talked) -> None:
+    async def keep(self, unit: Unit, scene: Scene, talked: Talked) -> None:
         """Keep which tools ran, as part of the caller's transaction; nothing in pools mode."""
-        if talked.composed.mode in TRANSCRIPT_MODES:
-            await self._keep(unit, session, [_run(one) for one in talked.runs])
+        if scene.mode in TRANSCRIPT_MODES:
+            await self._keep(unit, scene.session, [_run(one) for one in talked.runs])
 
     async def _compose(self, scene: Scene, entry: NewMessage) -> tuple[Composed, Kit]:
         """The prompt with the tools on offer; without any where the message needs all the room."""
         compose = partial(self._engine.compose, scene.session, entry, mode=scene.mode)
-        real = replace(scene, mode=self._engine.mode_of(scene.session, scene.mode))
         limits = await self._chat.limits()
-        kit = self._toolbox.kit(real, limits, self._engine.count_tokens)
+        kit = self._toolbox.kit(scene, limits, self._engine.count_tokens)
         try:
             composed = await compose(reserved_tokens=kit.tokens)
         except PromptTooLong:
@@ -110,8 +107,8 @@ def _run(finished: Finished) -> ToolRun:
 
 
 def _seen(scene: Scene, composed: Composed) -> Scene:
-    """The scene in its real mode, with what the model sees of the past."""
+    """The scene with what the model sees of the past."""
     prompt = composed.prompt
     # The bot's own replies retell what people said, so only the rules are nobody's words.
     said = tuple(one.text for one in prompt.messages if one.role is not ChatRole.SYSTEM)
-    return replace(scene, mode=composed.mode, shown_from=prompt.window_from, said=said)
+    return replace(scene, shown_from=prompt.window_from, said=said)

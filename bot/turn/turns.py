@@ -5,14 +5,13 @@ Whatever goes wrong is said in the chat, and never stored as an answer.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
 from bot.errors import TurnStopped
 from bot.ports import ChatKind, Draft, Reply
-from bot.texts.words import Language, Word, language_of, say
+from bot.texts.words import Language, Word, say
 from bot.turn.interface import Scene
 from bot.turn.talking import NO_TOOLING, Talked, Talker, Tooling
 from memory.database.database import Unit
@@ -28,24 +27,9 @@ from memory.errors import (
     StoreError,
 )
 from memory.ports import ChatModel, Clock
-from memory.values import Mode, NewMessage, Role, SessionId, Turn
+from memory.values import NewMessage, Role, SessionId, Turn
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """A message to answer."""
-
-    session: SessionId
-    title: str
-    entry: NewMessage
-    language: str | None = None
-    """The client's language tag, for what Kith itself has to say."""
-    mode: Mode = Mode.FULL
-    """The configuration's memory for the place; an admin's choice goes before it."""
-    group: bool = False
-    """Whether others read along."""
 
 
 Settle = Callable[[Unit, Reply], Awaitable[None]]
@@ -89,9 +73,19 @@ class TurnEngine:
         return True
 
     async def answer(
-        self, ask: Ask, draft: Draft = SILENT, settle: Settle = _nothing_else
+        self,
+        scene: Scene,
+        entry: NewMessage,
+        draft: Draft = SILENT,
+        settle: Settle = _nothing_else,
     ) -> Reply:
         """Answer a message, and keep the turn: the turn boundary.
+
+        Args:
+            scene: where it was said.
+            entry: the message.
+            draft: where the reply appears while it is written.
+            settle: what else belongs into the transaction.
 
         Returns:
             The reply as it was settled; a failure is a reply too, which is not kept.
@@ -101,15 +95,15 @@ class TurnEngine:
         """
         began_ns = self._clock.now_ns()
         try:
-            reply = await self._turn(ask, draft, settle)
+            reply = await self._turn(scene, entry, draft, settle)
         except KithError as error:
-            log.warning("turn.failed", session=ask.session, error=type(error).__name__)
-            reply = await self._fail(_explain(error, _language(ask)), settle)
+            log.warning("turn.failed", session=scene.session, error=type(error).__name__)
+            reply = await self._fail(_explain(error, scene.language), settle)
         except Exception:
-            log.exception("turn.broke", session=ask.session)
-            reply = await self._fail(say(Word.FAULT, _language(ask)), settle)
+            log.exception("turn.broke", session=scene.session)
+            reply = await self._fail(say(Word.FAULT, scene.language), settle)
         elapsed_ms = (self._clock.now_ns() - began_ns) // 1_000_000
-        log.info("turn.ended", session=ask.session, kept=reply.kept, elapsed_ms=elapsed_ms)
+        log.info("turn.ended", session=scene.session, kept=reply.kept, elapsed_ms=elapsed_ms)
         return reply
 
     async def _fail(self, text: str, settle: Settle) -> Reply:
@@ -118,27 +112,27 @@ class TurnEngine:
             await settle(unit, reply)
         return reply
 
-    async def _turn(self, ask: Ask, draft: Draft, settle: Settle) -> Reply:
-        talking = self._talker.answer(_scene(ask), ask.entry, draft)
-        talked = await self._stoppable(ask.session, talking)
+    async def _turn(self, scene: Scene, entry: NewMessage, draft: Draft, settle: Settle) -> Reply:
+        talking = self._talker.answer(scene, entry, draft)
+        talked = await self._stoppable(scene.session, talking)
         text, composed = talked.text, talked.composed
         if not text:
-            return await self._fail(say(Word.NO_ANSWER, _language(ask)), settle)
+            return await self._fail(say(Word.NO_ANSWER, scene.language), settle)
         reply = Reply(text=text, kept=True)
         said = NewMessage(role=Role.ASSISTANT, text=text, sent_at_ns=self._clock.now_ns())
         turn = Turn(
-            session=ask.session,
-            title=ask.title,
+            session=scene.session,
+            title=scene.title,
             epoch=composed.epoch,
-            entry=ask.entry,
+            entry=entry,
             reply=said,
-            mode=composed.mode,
-            group=ask.group,
+            mode=scene.mode,
+            group=scene.kind is ChatKind.GROUP,
             shown=composed.shown,
         )
         async with self._engine.unit() as unit:
             mark = await self._engine.observe(unit, turn)
-            await self._talker.keep(unit, ask.session, talked)
+            await self._talker.keep(unit, scene, talked)
             await settle(unit, reply)
         self._engine.settled(turn, mark)
         return reply
@@ -154,20 +148,6 @@ class TurnEngine:
             raise TurnStopped("stopped by a person") from None
         finally:
             del self._running[session]
-
-
-def _scene(ask: Ask) -> Scene:
-    return Scene(
-        session=ask.session,
-        mode=ask.mode,
-        kind=ChatKind.GROUP if ask.group else ChatKind.DIRECT,
-        speaker=ask.entry.speaker,
-        language=_language(ask),
-    )
-
-
-def _language(ask: Ask) -> Language:
-    return language_of(ask.entry.text, ask.language)
 
 
 _EXPLAINED: tuple[tuple[type[KithError], Word], ...] = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from inspect import isawaitable
 
 from bot.access.access import Access
-from bot.access.doorkeeper import Doorkeeper
+from bot.access.places import Places
 from bot.app.schemas import BOT_SCHEMA
 from bot.commands.registry import Commands
 from bot.commands.talk import TalkCommands
@@ -146,19 +146,19 @@ async def open_house(
             open_delivery(database=database, clock=clock, settings=settings)
         )
         router = await stack.enter_async_context(open_router(lane_jobs=lane_jobs))
-        doorkeeper = Doorkeeper(Access({adapter.platform: access}), delivery.moves)
+        places = Places(Access({adapter.platform: access}), delivery.moves)
         turns = TurnEngine(engine=engine, chat=model, clock=clock)
         answers = Answers(
             database=database,
             delivery=delivery,
             turns=turns,
-            commands=Commands(talk_table(engine, turns), place=doorkeeper.place),
+            commands=Commands(talk_table(engine, turns), place=places.place),
             adapters={adapter.platform: adapter},
         )
         intake = InboxIntake(
             database=database,
             delivery=delivery,
-            doorkeeper=doorkeeper,
+            places=places,
             lanes=router,
             handler=answers,
             corrections=engine.corrections,

@@ -1,7 +1,7 @@
 from contextlib import asynccontextmanager
 
 from bot.access.access import Access
-from bot.access.doorkeeper import Doorkeeper
+from bot.access.places import Places
 from bot.access.positions import Moves
 from bot.commands.errors import ErrorsCommand
 from bot.commands.registry import Commands
@@ -30,7 +30,7 @@ class Desk:
         self.memory = memory
         self.audited = []
         command = ErrorsCommand(memory, zone=None, record=self._record)
-        place = Doorkeeper(Access({Platform.TELEGRAM: RULES}), Moves()).place
+        place = Places(Access({Platform.TELEGRAM: RULES}), Moves()).place
         self.commands = Commands(command.table(), place=place)
 
     async def _record(self, person, action, target):

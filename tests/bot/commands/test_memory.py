@@ -4,14 +4,15 @@ import pytest
 
 from bot.access.access import Access
 from bot.access.audit import Audit, latest
-from bot.access.doorkeeper import Doorkeeper
+from bot.access.places import Places
 from bot.access.positions import Moves
 from bot.commands.memory import MemoryCommands
 from bot.commands.mode import ModeCommand
 from bot.commands.registry import Commands
 from bot.config.access_settings import AccessSettings, IdLists
 from bot.ports import Author, ChatKind, ChatRef, CommandCall, Platform
-from bot.turn.turns import Ask, TurnEngine
+from bot.turn.interface import Scene
+from bot.turn.turns import TurnEngine
 from memory.database.database import MEMORY_SCHEMA, open_database
 from memory.engine import open_engine
 from memory.ports import Models
@@ -33,10 +34,10 @@ class Desk:
         self.engine, self.database, self.model = engine, database, model
         self.turns = TurnEngine(engine=engine, chat=model, clock=FakeClock())
         record = Audit(database, FakeClock()).record
-        doorkeeper = Doorkeeper(Access({Platform.TELEGRAM: RULES}), Moves(), engine.mode_of)
+        places = Places(Access({Platform.TELEGRAM: RULES}), Moves(), engine.mode_of)
         memory = MemoryCommands(engine=engine)
         mode = ModeCommand(engine=engine, record=record)
-        self.commands = Commands((*memory.table(), *mode.table()), place=doorkeeper.place)
+        self.commands = Commands((*memory.table(), *mode.table()), place=places.place)
 
     def author(self, user, language="en"):
         return Author(person=PersonId(f"telegram:{user}"), name=f"P{user}", language=language)
@@ -48,8 +49,14 @@ class Desk:
     async def chat(self, text, *, user="7", mode=Mode.FULL):
         speaker = Speaker(person=PersonId(f"telegram:{user}"), name=f"P{user}")
         entry = NewMessage(role=Role.USER, text=text, sent_at_ns=NOON_NS, speaker=speaker)
-        ask = Ask(session=SESSION, title="Club", entry=entry, mode=mode, group=True)
-        return await self.turns.answer(ask)
+        scene = Scene(
+            session=SESSION,
+            title="Club",
+            mode=self.engine.mode_of(SESSION, mode),
+            kind=ChatKind.GROUP,
+            speaker=speaker,
+        )
+        return await self.turns.answer(scene, entry)
 
     async def catch_up(self):
         while (found := self.engine.afterwork.wanted()) is not None:

@@ -1,10 +1,9 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
-from bot.access.access import Verdict
-from bot.access.doorkeeper import Place
-from bot.commands.registry import Command, Commands, read_options
+from bot.access.places import Place
+from bot.commands.registry import Command, Commands
 from bot.ports import (
     Author,
     ChatKind,
@@ -22,6 +21,7 @@ from memory.values import PersonId, SessionId
 
 CHAT = ChatRef(platform=Platform.TELEGRAM, bot="1", chat="7", kind=ChatKind.DIRECT)
 ABOUT = {"en": "x"}
+CONFIRM = CommandOption(name="confirm", descriptions=ABOUT, kind=OptionKind.FLAG)
 
 
 def author(language=None):
@@ -53,10 +53,7 @@ def make(*, allowed=True, admin=False, error=None):
         return CommandAnswer(text="done")
 
     group = CommandGroup(name="admin", descriptions=ABOUT)
-    options = (
-        CommandOption(name="target", descriptions=ABOUT),
-        CommandOption(name="confirm", descriptions=ABOUT, kind=OptionKind.FLAG),
-    )
+    options = (CommandOption(name="target", descriptions=ABOUT), CONFIRM)
     table = (
         Command(spec=CommandSpec(name="plain", descriptions=ABOUT), handle=handle),
         Command(
@@ -66,7 +63,7 @@ def make(*, allowed=True, admin=False, error=None):
             handle=handle,
         ),
     )
-    place = Place(verdict=Verdict(allowed=allowed, admin=admin), session=SessionId("s"))
+    place = Place(session=SessionId("s"), allowed=allowed, admin=admin)
     return Bench(Commands(table, place=lambda _chat, _author: place), requests)
 
 
@@ -76,7 +73,7 @@ def test_what_does_not_start_with_a_slash_is_talk(bench, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "rest"),
+    ("text", "name", "typed"),
     [
         ("/plain", "plain", ""),
         ("/PLAIN a b", "plain", "a b"),
@@ -86,10 +83,10 @@ def test_what_does_not_start_with_a_slash_is_talk(bench, text):
         ("/綠茶 好", "綠茶", "好"),
     ],
 )
-def test_the_longest_name_that_is_known_is_the_command(bench, text, name, rest):
+def test_the_longest_name_that_is_known_is_the_command(bench, text, name, typed):
     call = bench.commands.parse(text, CHAT, author())
 
-    assert (call.name, call.rest) == (name, rest)
+    assert (call.name, call.typed) == (name, typed)
 
 
 async def test_a_stranger_is_refused_before_anything_is_done():
@@ -113,8 +110,8 @@ async def test_an_administrator_may(bench):
     bench = make(admin=True)
 
     assert (await bench.say("/admin reset tg-1 yes")).text == "done"
-    assert bench.requests[0].options == {"target": "tg-1", "confirm": "true"}
-    assert bench.requests[0].flag("confirm")
+    assert bench.requests[0].call.arguments == {"target": "tg-1", "confirm": "true"}
+    assert bench.requests[0].flag(CONFIRM)
 
 
 async def test_help_lists_only_what_one_may_use():
@@ -142,36 +139,37 @@ async def test_an_error_of_ours_is_told_and_a_person_sees_no_traceback():
     assert "the disk is full" in (await bench.say("/plain")).text
 
 
-def option(name, kind=OptionKind.TEXT, choices=()):
-    return CommandOption(name=name, descriptions=ABOUT, kind=kind, choices=choices)
+async def test_what_the_platforms_own_interface_gave_is_taken_as_it_is():
+    bench = make(admin=True)
+    given = {"target": "two words", "confirm": "false"}
+    call = CommandCall(chat=CHAT, author=author(), name="admin reset", arguments=given)
+
+    await bench.commands.run(call)
+
+    assert bench.requests[0].call.arguments == given
+    assert not bench.requests[0].flag(CONFIRM)
+    assert not call.aloud
 
 
-@pytest.mark.parametrize(
-    ("rest", "found"),
-    [
-        ("", {}),
-        ("yes", {"confirm": "true"}),
-        ("好", {"confirm": "true"}),
-        ("確定 all", {"confirm": "true", "what": "all"}),
-        ("all yes", {"what": "all", "confirm": "true"}),
-        ("everything", {}),
-        ("no", {}),
-        ("7 all", {"count": "7", "what": "all"}),
-    ],
-)
-def test_each_word_fills_the_first_free_option_that_takes_it(rest, found):
-    offered = (
-        option("what", choices=("all",)),
-        option("count", OptionKind.INTEGER),
-        option("confirm", OptionKind.FLAG),
-    )
-    call = CommandCall(chat=CHAT, author=author(), name="x", rest=rest)
+def test_only_what_is_typed_where_others_read_along_is_said_aloud(bench):
+    group = replace(CHAT, kind=ChatKind.GROUP)
 
-    assert read_options(offered, call) == found
+    assert bench.commands.parse("/plain", group, author()).aloud
+    assert not bench.commands.parse("/plain", CHAT, author()).aloud
 
 
-def test_options_of_a_platforms_own_interface_are_taken_as_they_are():
-    given = {"what": "all", "confirm": "false"}
-    call = CommandCall(chat=CHAT, author=author(), name="x", arguments=given)
+async def test_a_number_too_long_for_the_database_is_no_number():
+    count = CommandOption(name="count", descriptions=ABOUT, kind=OptionKind.INTEGER)
+    requests = []
 
-    assert read_options((option("what"),), call) == given
+    async def handle(request):
+        requests.append(request.number(count))
+        return CommandAnswer(text="done")
+
+    spec = CommandSpec(name="take", descriptions=ABOUT, options=(count,))
+    place = Place(session=SessionId("s"), allowed=True)
+    commands = Commands((Command(spec=spec, handle=handle),), place=lambda _chat, _author: place)
+    for text in ("/take 7", "/take", f"/take {10**18}", f"/take {10**18 - 1}"):
+        await commands.run(commands.parse(text, CHAT, author()))
+
+    assert requests == [7, 0, 0, 10**18 - 1]

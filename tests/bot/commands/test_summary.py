@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.access.access import Access
-from bot.access.doorkeeper import Doorkeeper
+from bot.access.places import Places
 from bot.access.positions import Moves
 from bot.commands.registry import Commands
 from bot.commands.summary import SummaryCommand
@@ -32,7 +32,7 @@ class Desk:
     def __init__(self, engine):
         self.engine = engine
         command = SummaryCommand(engine.summaries, zone=ZoneInfo("Asia/Taipei"))
-        place = Doorkeeper(Access({Platform.TELEGRAM: RULES}), Moves()).place
+        place = Places(Access({Platform.TELEGRAM: RULES}), Moves()).place
         self.commands = Commands(command.table(), place=place)
 
     async def say(self, text, *, user="7", language="en"):

@@ -8,7 +8,7 @@ import pytest
 
 from bot.access.access import Access
 from bot.access.audit import Audit, latest
-from bot.access.doorkeeper import Doorkeeper
+from bot.access.places import Places
 from bot.access.positions import Moves
 from bot.commands.admin import AdminCommands
 from bot.commands.registry import Commands
@@ -16,7 +16,8 @@ from bot.commands.talk import TalkCommands
 from bot.config.access_settings import AccessSettings, IdLists
 from bot.ports import Author, ChatKind, ChatRef, CommandCall, Platform
 from bot.service.service_status import AdapterStatus, ServiceStatus, Standing
-from bot.turn.turns import Ask, TurnEngine
+from bot.turn.interface import Scene
+from bot.turn.turns import TurnEngine
 from memory.database.database import MEMORY_SCHEMA, open_database
 from memory.engine import open_engine
 from memory.errors import ModelUnreachable
@@ -41,7 +42,7 @@ class Desk:
         admin = AdminCommands(engine=engine, record=Audit(database, FakeClock()).record)
         self.commands = Commands(
             (*talk.table(), *admin.table()),
-            place=Doorkeeper(Access({Platform.TELEGRAM: RULES}), Moves()).place,
+            place=Places(Access({Platform.TELEGRAM: RULES}), Moves()).place,
         )
 
     async def status(self):
@@ -59,7 +60,7 @@ class Desk:
     async def chat(self, text):
         speaker = Speaker(person=PersonId("telegram:7"), name="Ann")
         entry = NewMessage(role=Role.USER, text=text, sent_at_ns=NOON_NS, speaker=speaker)
-        return await self.turns.answer(Ask(session=SESSION, title="Ann", entry=entry))
+        return await self.turns.answer(Scene(session=SESSION, title="Ann", speaker=speaker), entry)
 
     async def messages(self):
         facts = await self.engine.inspect(SESSION)

@@ -3,11 +3,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from bot.access.places import Place
 from bot.console.talk import ConsoleTalk
 from bot.delivery.router import open_router
-from bot.ports import Reply
+from bot.ports import CommandAnswer, CommandCall, Reply
 from bot.turn.turns import SILENT
 from memory.errors import StoreError
+from memory.values import Mode, SessionId
 from tests.fakes import FakeClock
 
 
@@ -18,7 +20,7 @@ class Turns:
         self.outcomes = []
         self.may_end = asyncio.Event()
 
-    async def answer(self, ask, draft):
+    async def answer(self, scene, entry, draft):
         await self.may_end.wait()
         outcome = self.outcomes.pop(0)
         if isinstance(outcome, Exception):
@@ -26,15 +28,45 @@ class Turns:
         return Reply(text=outcome, kept=True)
 
 
+class Commands:
+    """Keeps where each command was given."""
+
+    def __init__(self, places):
+        self.places = list(places)
+
+    def parse(self, text, chat, author):
+        return CommandCall(chat=chat, author=author, name=text[1:]) if text[0] == "/" else None
+
+    async def carry_out(self, call, place):
+        self.places.append(place)
+        return CommandAnswer(text=f"did {call.name}")
+
+
 @pytest.fixture
 async def house():
     turns = Turns()
     async with open_router() as router:
-        commands = SimpleNamespace(parse=lambda *_: None)
-        app = SimpleNamespace(turns=turns, router=router, commands=commands, clock=FakeClock())
-        yield SimpleNamespace(
-            turns=turns, router=router, talk=ConsoleTalk(app, session="main", name="mei")
+        app = SimpleNamespace(
+            turns=turns,
+            router=router,
+            commands=Commands(()),
+            clock=FakeClock(),
+            engine=SimpleNamespace(mode_of=lambda _session, mode: mode),
         )
+        yield SimpleNamespace(
+            turns=turns,
+            router=router,
+            commands=app.commands,
+            talk=ConsoleTalk(app, session="main", name="mei", mode=Mode.WINDOW),
+        )
+
+
+async def test_whoever_sits_at_the_console_may_everything(house):
+    reply = await house.talk.answer("/plain", SILENT)
+
+    assert (reply.text, reply.kept) == ("did plain", False)
+    [place] = house.commands.places
+    assert place == Place(session=SessionId("cli-main"), allowed=True, admin=True, mode=Mode.WINDOW)
 
 
 async def test_what_goes_wrong_in_the_lane_reaches_who_asked(house):

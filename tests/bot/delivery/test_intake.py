@@ -6,9 +6,8 @@ import pytest
 from bot.access.access import Access
 from bot.config.access_settings import AccessSettings, IdLists
 from bot.delivery.answers import Claim
-from bot.delivery.delivery import Settlement
 from bot.delivery.intake import ATTEMPTS, HELD_CLAIMS
-from bot.ports import Platform, Position, Quarantined
+from bot.ports import ChatKind, Platform, Position, Quarantined
 from bot.turn.turns import TurnEngine
 from memory.errors import StoreError
 from memory.values import Mode
@@ -275,10 +274,10 @@ async def test_a_row_whose_turn_could_not_be_written_is_answered_later(tmp_path,
     async with open_house(tmp_path) as house:
         settle = house.delivery.settle
 
-        async def sometimes(unit, settlement):
+        async def sometimes(*given, **more):
             if broken:
                 raise broken.pop()
-            await settle(unit, settlement)
+            await settle(*given, **more)
 
         monkeypatch.setattr(house.delivery, "settle", sometimes)
         await house.intake.accept([said("hello")])
@@ -400,7 +399,7 @@ async def test_a_memory_chosen_while_a_message_waits_holds_for_its_reply(tmp_pat
     async with open_house(tmp_path, model=FakeChatModel(answer)) as house:
         await house.intake.accept([said("one", "1"), said("two", "2")])
         await until(lambda: house.model.requests)
-        house.intake._doorkeeper.admit_by(Access({Platform.TELEGRAM: POOLS}))
+        house.intake._places._access = Access({Platform.TELEGRAM: POOLS})
         go.set()
         await house.settled()
 
@@ -410,34 +409,26 @@ async def test_a_memory_chosen_while_a_message_waits_holds_for_its_reply(tmp_pat
 
 @pytest.mark.parametrize(("chat", "shared"), [(direct(), False), (group(), True)])
 async def test_a_turn_knows_whether_others_read_along(tmp_path, monkeypatch, chat, shared):
-    asked = []
+    scenes = []
     answer = TurnEngine.answer
 
-    async def noted(self, ask, **more):
-        asked.append(ask)
-        return await answer(self, ask, **more)
+    async def noted(self, scene, *rest, **more):
+        scenes.append(scene)
+        return await answer(self, scene, *rest, **more)
 
     monkeypatch.setattr(TurnEngine, "answer", noted)
     async with open_house(tmp_path) as house:
         await house.intake.accept([said("hi", chat=chat)])
         await house.settled()
 
-    assert [ask.group for ask in asked] == [shared]
+    assert [scene.kind is ChatKind.GROUP for scene in scenes] == [shared]
 
 
 async def _settle_alone(house, claim: Claim, claims):
     """What the turn engine does, without the transcript."""
     claims.append(claim)
     async with house.database.unit() as unit:
-        await house.delivery.settle(
-            unit,
-            Settlement(
-                row=claim.row,
-                inbound=claim.inbound,
-                parts=[f"re: {claim.inbound.text}"],
-                on_disk=claim.on_disk,
-            ),
-        )
+        await house.delivery.settle(unit, claim, [f"re: {claim.inbound.text}"])
     house.delivery.wake()
 
 

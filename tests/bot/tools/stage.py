@@ -3,17 +3,18 @@
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from bot.texts.words import Language
-from bot.turn.interface import Tool
+from bot.ports import ChatKind
+from bot.texts.words import Language, language_of
+from bot.turn.interface import Scene, Tool
 from bot.turn.registry import Toolbox
 from bot.turn.running import no_advice
 from bot.turn.talking import Tooling, keep_nothing
-from bot.turn.turns import Ask, TurnEngine
+from bot.turn.turns import TurnEngine
 from memory.database.database import open_database
 from memory.engine import open_engine
 from memory.ports import Completion, Models, ToolCall
 from memory.settings import MemorySettings
-from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
+from memory.values import Mode, NewMessage, PersonId, Role, SessionId, Speaker
 from tests.fakes import FakeChatModel, FakeClock
 
 ANN = Speaker(person=PersonId("telegram:7"), name="Ann")
@@ -66,11 +67,17 @@ class Stage:
     draft: Watched
     database: object
 
-    async def ask(self, text, *, session="telegram-7", **more):
+    async def ask(self, text, *, session="telegram-7", group=False, mode=Mode.FULL):
         self.clock.advance(1)
         entry = NewMessage(role=Role.USER, text=text, sent_at_ns=self.clock.now_ns(), speaker=ANN)
-        ask = Ask(session=SessionId(session), title="", entry=entry, **more)
-        return await self.turns.answer(ask, self.draft)
+        scene = Scene(
+            session=SessionId(session),
+            kind=ChatKind.GROUP if group else ChatKind.DIRECT,
+            mode=mode,
+            speaker=ANN,
+            language=language_of(text),
+        )
+        return await self.turns.answer(scene, entry, self.draft)
 
     def told(self, request=-1):
         """Texts of the tool results in a request."""

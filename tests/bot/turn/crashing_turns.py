@@ -11,7 +11,8 @@ from pathlib import Path
 
 import aiosqlite
 
-from bot.turn.turns import Ask, TurnEngine
+from bot.turn.interface import Scene
+from bot.turn.turns import TurnEngine
 from memory.database.database import open_database
 from memory.engine import open_engine
 from memory.ports import Models
@@ -58,7 +59,7 @@ async def talk(directory, step):
         speaker = Speaker(person=PersonId("console:me"), name="me")
         for _ in range(TURNS):
             entry = NewMessage(role=Role.USER, text="the question", sent_at_ns=1, speaker=speaker)
-            await turns.answer(Ask(session=SessionId("cli-main"), title="", entry=entry))
+            await turns.answer(Scene(session=SessionId("cli-main"), speaker=speaker), entry)
     os._exit(0)
 
 

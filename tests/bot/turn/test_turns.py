@@ -1,10 +1,13 @@
 import asyncio
+from functools import partial
 
 import pytest
 from structlog.testing import capture_logs
 
 from bot.delivery.router import open_router
-from bot.turn.turns import Ask, TurnEngine
+from bot.texts.words import language_of
+from bot.turn.interface import Scene
+from bot.turn.turns import TurnEngine
 from memory.archive import messages_table
 from memory.database import sessions_table
 from memory.database.database import open_database
@@ -28,12 +31,12 @@ class House:
         self.database, self.engine, self.turns = database, engine, turns
         self.chat, self.clock = chat, clock
 
-    def ask(self, text, session=HERE):
-        entry = NewMessage(role=Role.USER, text=text, sent_at_ns=self.clock.now_ns(), speaker=MEI)
-        return Ask(session=session, title="t", entry=entry)
+    def entry(self, text):
+        return NewMessage(role=Role.USER, text=text, sent_at_ns=self.clock.now_ns(), speaker=MEI)
 
     async def say(self, text, session=HERE, **more):
-        return await self.turns.answer(self.ask(text, session), **more)
+        scene = Scene(session=session, title="t", speaker=MEI, language=language_of(text))
+        return await self.turns.answer(scene, self.entry(text), **more)
 
     async def kept(self, session=HERE):
         async with self.database.reading() as reader:
@@ -208,10 +211,10 @@ async def test_what_else_belongs_to_the_turn_is_settled_with_it_or_not_at_all(ho
 async def test_the_budget_learns_from_what_the_model_counts(house):
     house.chat._script = lambda request: Completion(text="ok", prompt_tokens=900)
     await house.say("word " * 200)
-    first = (await house.engine.compose(HERE, house.ask("word " * 200).entry)).prompt.tokens
+    first = (await house.engine.compose(HERE, house.entry("word " * 200))).prompt.tokens
     for _ in range(5):
         await house.say("x")
-    second = (await house.engine.compose(HERE, house.ask("word " * 200).entry)).prompt.tokens
+    second = (await house.engine.compose(HERE, house.entry("word " * 200))).prompt.tokens
 
     assert second > first
 
@@ -262,8 +265,8 @@ async def test_ten_sessions_at_once_keep_their_order_and_none_waits(house):
         for number in range(3):
             for name in range(10):
                 session = SessionId(f"s{name}")
-                ask = house.ask(f"{name}-{number}", session)
-                router.deliver(session, lambda ask=ask: house.turns.answer(ask))
+                text = f"{name}-{number}"
+                router.deliver(session, partial(house.say, text, session))
         await router.drain()
 
     for name in range(10):

@@ -47,7 +47,8 @@ class Talk:
             speaker=speaker,
             platform_id=f"m{self.clock.now_ns()}",
         )
-        return said, await self.engine.compose(session, said, mode=self.mode)
+        mode = self.engine.mode_of(session, self.mode)
+        return said, await self.engine.compose(session, said, mode=mode)
 
     async def say(self, text, reply="I see.", *, speaker=ANNA, session=ROOM, group=False):
         """A whole turn; the prompt that it was answered from."""
@@ -60,7 +61,7 @@ class Talk:
             epoch=composed.epoch,
             entry=said,
             reply=answer,
-            mode=composed.mode,
+            mode=self.engine.mode_of(session, self.mode),
             group=group,
             shown=composed.shown,
         )
@@ -393,7 +394,7 @@ async def test_a_turn_that_a_switch_overtakes_is_not_kept(tmp_path):
             epoch=composed.epoch,
             entry=said,
             reply=replace(said, role=Role.ASSISTANT, speaker=None),
-            mode=composed.mode,
+            mode=Mode.FULL,
         )
 
         with pytest.raises(SessionMoved):
