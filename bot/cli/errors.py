@@ -18,8 +18,8 @@ from bot.config.datadir import DATABASE, owned
 from bot.errors import ServiceNotRunning, UsageError
 from bot.service.control import ask_service
 from bot.service.error_verbs import REMOVE
-from bot.texts.summary_words import local_time
 from memory.database.database import open_database, open_reader
+from memory.language.times import format_second
 from memory.tool_errors.error_memory import ErrorMemory, newest_in, read_from
 from memory.tool_errors.record import ErrorRecord
 
@@ -53,7 +53,7 @@ def list_(
         return
     table = Table("id", "written", "tool", "outcome", "symptom", box=None)
     for one in found:
-        written = local_time(one.written_at_ns, zone)
+        written = format_second(one.written_at_ns, zone)
         table.add_row(one.id[:_SHORT], written, one.tool, one.outcome.value, one.symptom)
     out.print(table, markup=False, highlight=False)
 
@@ -77,8 +77,8 @@ def show(
     told = {
         "id": one.id,
         "tool": one.tool,
-        "written": local_time(one.written_at_ns, zone),
-        "expires": local_time(one.expires_at_ns, zone),
+        "written": format_second(one.written_at_ns, zone),
+        "expires": format_second(one.expires_at_ns, zone),
         "keywords": ", ".join(one.keywords),
         "symptom": one.symptom,
         "cause": one.cause or "unknown",

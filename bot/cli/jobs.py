@@ -26,8 +26,8 @@ from bot.jobs.jobs import SCHEDULE
 from bot.jobs.scheduler import Report
 from bot.service.control import ask_service
 from bot.service.logs import configure
-from bot.texts.summary_words import local_time
 from memory.database.database import open_reader
+from memory.language.times import format_second
 
 jobs = typer.Typer(help="Background jobs: when they run, how the last run went; run one now.")
 
@@ -155,12 +155,12 @@ def _show(states: list[State], zone: tzinfo | None) -> None:
     table.add_column("what it did")
     for state in states:
         last = state["last"] or {}
-        began = local_time(last["began_at_ns"], zone) if last else "never"
+        began = format_second(last["began_at_ns"], zone) if last else "never"
         took = "" if last.get("duration_ms") is None else f"{last['duration_ms'] / 1_000:.1f} s"
         outcome = (
             "running" if state["running"] else last.get("outcome") or ("cut off" if last else "")
         )
-        due = local_time(state["next_at_ns"], zone)
+        due = format_second(state["next_at_ns"], zone)
         detail = last.get("detail", "")
         table.add_row(state["name"], due, began, outcome, took, detail)
     out.print(table, highlight=False)

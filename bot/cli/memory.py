@@ -16,11 +16,12 @@ from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.config.datadir import DATABASE
 from bot.errors import UsageError
 from bot.texts.excerpts import told
-from bot.texts.summary_words import local_time, view_told
+from bot.texts.summary_words import view_told
 from bot.texts.words import Language
 from memory.database.database import Reader, open_reader
 from memory.keeping.resetting import conversations
 from memory.language.text import one_line
+from memory.language.times import format_second
 from memory.recall.lookup import DEFAULT_LIMIT, MOST_HITS, Excerpts, Sought
 from memory.summary.rolling import SummaryView, view_of
 from memory.summary.value import as_object
@@ -56,7 +57,7 @@ def sessions(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigF
         out.print_json(json.dumps(listed, ensure_ascii=False))
         return
     for one in found:
-        line = f"{one.id}  {local_time(one.active_at_ns, zone)}  {one_line(one.title)}"
+        line = f"{one.id}  {format_second(one.active_at_ns, zone)}  {one_line(one.title)}"
         out.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True)
 
 
@@ -157,7 +158,7 @@ def _object(view: SummaryView, zone: tzinfo | None) -> dict[str, object]:
     covered = view.covered_until_ns
     return {
         "summary": as_object(view.summary),
-        "summary_cursor": None if covered is None else local_time(covered, zone),
+        "summary_cursor": None if covered is None else format_second(covered, zone),
         "covered_until_ns": covered,
         "saved_at_ns": view.saved_at_ns,
     }

@@ -1,7 +1,7 @@
 """`kith status`: how the running service does."""
 
 import json
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
 import typer
@@ -12,9 +12,9 @@ from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.config.config import Loaded
 from bot.errors import ServiceNotRunning
 from bot.service.control import ask_service
+from memory.language.times import format_second
 
 _COLOURS = {"up": "green", "starting": "yellow", "down": "yellow", "given up": "red"}
-_SECOND_NS = 1_000_000_000
 
 
 def status(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
@@ -45,7 +45,7 @@ def _show(found: dict[str, Any], zone: tzinfo | None) -> None:
     table.add_column(style="bold")
     table.add_column()
     table.add_row("kith", f"{found['version']}, process {found['pid']}")
-    table.add_row("running since", _time(found["started_at_ns"], zone))
+    table.add_row("running since", format_second(found["started_at_ns"], zone))
     for adapter in found["adapters"]:
         table.add_row(adapter["platform"], _adapter(adapter, zone))
     table.add_row("model", found["chat_model"])
@@ -58,7 +58,7 @@ def _show(found: dict[str, Any], zone: tzinfo | None) -> None:
     if found["quarantined"]:
         table.add_row("not understood", f"{found['quarantined']} updates")
     for trouble in found["troubles"]:
-        told = f"{_time(trouble['at_ns'], zone)}  {trouble['event']} {trouble['error']}"
+        told = f"{format_second(trouble['at_ns'], zone)}  {trouble['event']} {trouble['error']}"
         table.add_row("trouble", told.rstrip())
     out.print(table, highlight=False)
 
@@ -66,13 +66,7 @@ def _show(found: dict[str, Any], zone: tzinfo | None) -> None:
 def _adapter(adapter: dict[str, Any], zone: tzinfo | None) -> str:
     standing = adapter["standing"]
     colour = _COLOURS.get(standing, "white")
-    told = f"[{colour}]{standing}[/{colour}] since {_time(adapter['since_ns'], zone)}"
+    told = f"[{colour}]{standing}[/{colour}] since {format_second(adapter['since_ns'], zone)}"
     if standing != "up" and adapter["error"]:
         told += f"\n{adapter['error']}"
     return told
-
-
-def _time(at_ns: int, zone: tzinfo | None) -> str:
-    """To the second, in the operator's time zone."""
-    moment = datetime.fromtimestamp(at_ns // _SECOND_NS, tz=UTC)
-    return moment.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S")

@@ -6,10 +6,10 @@ from datetime import tzinfo
 from bot.commands.admin import GROUP
 from bot.commands.registry import Command, Request
 from bot.ports import CommandAnswer, CommandOption, CommandSpec
-from bot.texts.summary_words import local_time
 from bot.texts.words import Language
 from memory.errors import NoSuchRecord
 from memory.language.text import clip
+from memory.language.times import format_second
 from memory.tool_errors.error_memory import ErrorMemory
 from memory.tool_errors.record import ErrorRecord
 from memory.values import PersonId
@@ -103,6 +103,6 @@ class ErrorsCommand:
         )
 
     def _told(self, one: ErrorRecord) -> str:
-        head = f"{one.id[:_SHORT]}  {one.tool}  {local_time(one.written_at_ns, self._zone)}"
+        head = f"{one.id[:_SHORT]}  {one.tool}  {format_second(one.written_at_ns, self._zone)}"
         cause = [one.cause] if one.cause else []
         return "\n".join([head, one.symptom, *cause, f"{one.outcome}: {one.action}"])

@@ -1,13 +1,14 @@
 """`/memory`: what is remembered of a person here, for that person to see and to change."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 
 from bot.commands.registry import Command, Handler, Request
 from bot.ports import CommandAnswer, CommandGroup, CommandOption, CommandSpec, OptionKind
 from bot.texts.memory_words import MemoryWord, explain, tell
 from bot.texts.words import Language
 from memory.engine import Engine
+from memory.language.times import format_minute
 from memory.pools.desk import Viewer
 from memory.pools.entry import Entry, Pool
 from memory.values import Speaker
@@ -24,7 +25,6 @@ _TEXT = CommandOption(
 _SWITCH = CommandOption(
     name="switch", descriptions=explain(MemoryWord.ABOUT_SWITCH), choices=("on", "off")
 )
-_NS = 1_000_000_000
 
 
 class MemoryCommands:
@@ -142,8 +142,7 @@ class MemoryCommands:
         return f"{entry.id}  [{tell(pool, language)}] {entry.content}"
 
     def _day(self, entry: Entry) -> str:
-        said = datetime.fromtimestamp(entry.said_at_ns / _NS, tz=UTC).astimezone(self._zone)
-        return f"{said:%Y-%m-%d %H:%M}"
+        return format_minute(entry.said_at_ns, self._zone)
 
 
 def _command(name: str, about: MemoryWord, handle: Handler, *options: CommandOption) -> Command:

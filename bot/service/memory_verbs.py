@@ -4,15 +4,14 @@ Everything is said in JSON: the arguments that come in, the entry that goes out.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC
 
 from bot.errors import UsageError
 from bot.service.control import Arguments, Verb
+from memory.language.times import format_rfc3339
 from memory.pools.desk import EntryView, PoolDesk, Viewer
 from memory.pools.entry import Entry
 from memory.values import SessionId
-
-_NS = 1_000_000_000
 
 
 def memory_verbs(desk: PoolDesk) -> Mapping[str, Verb]:
@@ -39,12 +38,11 @@ def memory_verbs(desk: PoolDesk) -> Mapping[str, Verb]:
 
 def entry_object(entry: Entry) -> dict[str, object]:
     """An entry for a program to read; its first three keys are the seeds' format."""
-    said = datetime.fromtimestamp(entry.said_at_ns / _NS, tz=UTC)
     speaker = entry.speaker
     return {
         "content": entry.content,
         "tag": entry.tag.value,
-        "timestamp": said.isoformat(timespec="seconds"),
+        "timestamp": format_rfc3339(entry.said_at_ns, UTC),
         "id": entry.id,
         "pool": entry.pool.value,
         "scope": entry.scope.value,

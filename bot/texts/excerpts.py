@@ -1,15 +1,15 @@
 """How found messages are shown to people: in order of time, hits marked, stretches kept apart."""
 
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 
 from bot.texts.words import Language, Word, say
 from memory.language.text import clip, one_line
+from memory.language.times import format_minute
 from memory.recall.lookup import Excerpts
 from memory.values import Message
 
 LONGEST_CHARS = 300
 """Of one message."""
-_NS = 1_000_000_000
 
 
 def told(found: Excerpts, language: Language, zone: tzinfo | None) -> str:
@@ -26,7 +26,7 @@ def told(found: Excerpts, language: Language, zone: tzinfo | None) -> str:
 
 
 def _line(message: Message, zone: tzinfo | None, *, hit: bool) -> str:
-    at = datetime.fromtimestamp(message.sent_at_ns / _NS, tz=UTC).astimezone(zone)
+    at = format_minute(message.sent_at_ns, zone)
     name = one_line(message.speaker.name) if message.speaker else "Kith"
     mark = "> " if hit else "  "
-    return f"{mark}{at:%Y-%m-%d %H:%M} {name}: {clip(one_line(message.text), LONGEST_CHARS)}"
+    return f"{mark}{at} {name}: {clip(one_line(message.text), LONGEST_CHARS)}"

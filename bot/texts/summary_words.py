@@ -1,14 +1,13 @@
 """What Kith says about a summary, in each of its languages."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 
 from bot.texts.words import Language
+from memory.language.times import format_second
 from memory.summary.rolling import SummaryView
 from memory.summary.run import Ended, SummaryRun
 from memory.summary.value import Current, Summary
-
-_NS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +59,7 @@ def view_told(view: SummaryView, language: Language, zone: tzinfo | None) -> str
         return labels.nothing
     head = labels.unknown_reach
     if view.covered_until_ns is not None:
-        head = labels.covers.format(time=local_time(view.covered_until_ns, zone))
+        head = labels.covers.format(time=format_second(view.covered_until_ns, zone))
     return "\n".join([head, *_sections(view.summary, labels)])
 
 
@@ -69,11 +68,6 @@ def run_told(run: SummaryRun, language: Language) -> str:
     labels = _LABELS[language]
     told = {Ended.FAILED: labels.failed, Ended.NO_MODEL: labels.no_model, Ended.MOVED: labels.moved}
     return told.get(run.ended) or labels.up_to_date.format(messages=run.messages + run.noise)
-
-
-def local_time(time_ns: int, zone: tzinfo | None) -> str:
-    """`YYYY-MM-DD HH:MM:SS` in a zone, the machine's if there is none (seed 1's cursor format)."""
-    return f"{datetime.fromtimestamp(time_ns // _NS, tz=UTC).astimezone(zone):%Y-%m-%d %H:%M:%S}"
 
 
 def _sections(summary: Summary, labels: _Labels) -> list[str]:

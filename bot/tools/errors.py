@@ -6,7 +6,6 @@ Records are shared by all sessions, so a record that repeats what people said is
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated
 
@@ -16,11 +15,11 @@ from bot.errors import ToolFailed
 from bot.texts.words import Language
 from bot.turn.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
 from bot.turn.saying import names_in, repeats
+from memory.language.times import format_utc
 from memory.tool_errors.error_memory import ErrorMemory
 from memory.tool_errors.record import ErrorRecord, NewErrorRecord, Outcome
 
 WRITE_ERROR, ERROR_HISTORY = NAMES = ("write_error", "error_history")
-_NS = 1_000_000_000
 _SHORT_ID = 12
 _HINTS_HEAD = "Related earlier errors (apply what resolved them, avoid what failed):"
 
@@ -141,7 +140,7 @@ def told(records: Sequence[ErrorRecord]) -> str:
 def _plain(record: ErrorRecord) -> dict[str, object]:
     shown: dict[str, object] = {
         "id": record.id[:_SHORT_ID],
-        "time": time_told(record.written_at_ns),
+        "time": format_utc(record.written_at_ns),
         "tool_name": record.tool,
         "symptom": record.symptom,
         "cause": record.cause,
@@ -150,12 +149,6 @@ def _plain(record: ErrorRecord) -> dict[str, object]:
         "keywords": list(record.keywords),
     }
     return {key: value for key, value in shown.items() if value is not None}
-
-
-def time_told(time_ns: int) -> str:
-    """RFC 3339, UTC, to the second."""
-    moment = datetime.fromtimestamp(0, tz=UTC) + timedelta(seconds=time_ns // _NS)
-    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def hints_told(records: Sequence[ErrorRecord]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import tzinfo
 from enum import StrEnum
 from typing import Annotated
 
@@ -13,6 +13,7 @@ from bot.ports import ChatKind
 from bot.texts.words import Language
 from bot.turn.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
 from memory.language.text import clip, one_line
+from memory.language.times import format_rfc3339
 from memory.ports import Clock
 from memory.recall.history import Asked, History, Stretch
 from memory.tool_errors.run import ToolRun
@@ -25,8 +26,7 @@ LISTED = 10
 NONE_FOUND = "No earlier message of this conversation matches."
 NONE_YET = "No tool has finished in this conversation lately."
 
-_NS = 1_000_000_000
-_DAY_NS = 86_400 * _NS
+_DAY_NS = 86_400 * 1_000_000_000
 _FOUND_CHARS = 700
 _AROUND_CHARS = 240
 _SUMMARY_CHARS = 160
@@ -157,12 +157,7 @@ def _line(message: Message, found: frozenset[Seq], zone: tzinfo | None, *, named
     text = clip(one_line(message.text), _FOUND_CHARS if message.seq in found else _AROUND_CHARS)
     if named and message.speaker is not None:
         text = f"{one_line(message.speaker.name)}: {text}"
-    return f"[{_time(message.sent_at_ns, zone)} · {message.role}] {text}"
-
-
-def _time(time_ns: int, zone: tzinfo | None) -> str:
-    moment = datetime.fromtimestamp(0, tz=UTC) + timedelta(seconds=time_ns // _NS)
-    return moment.astimezone(zone).isoformat(timespec="seconds")
+    return f"[{format_rfc3339(message.sent_at_ns, zone)} · {message.role}] {text}"
 
 
 async def _read(past: Past, scene: Scene, arguments: HistoryArguments) -> str:
@@ -181,4 +176,4 @@ def _listed(runs: Sequence[ToolRun], zone: tzinfo | None) -> str:
 
 def _head(run: ToolRun, zone: tzinfo | None) -> str:
     outcome = "failed" if run.failed else "done"
-    return f"id {run.number} · {_time(run.ran_at_ns, zone)} · {run.tool} · {outcome}"
+    return f"id {run.number} · {format_rfc3339(run.ran_at_ns, zone)} · {run.tool} · {outcome}"

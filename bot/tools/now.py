@@ -1,7 +1,7 @@
 """The tool `now`: date, time and weekday, here or in another time zone."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -10,9 +10,8 @@ from pydantic import Field
 from bot.errors import ToolFailed
 from bot.texts.words import Language
 from bot.turn.interface import AnyTool, Scene, Tool
+from memory.language.times import format_now
 from memory.ports import Clock
-
-_NS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +29,7 @@ def now_tool(clock: Clock, zone: tzinfo | None) -> AnyTool:
 
     async def run(_scene: Scene, arguments: NowArguments) -> str:
         where = _zone(arguments.zone) if arguments.zone else zone
-        utc = datetime.fromtimestamp(clock.now_ns() / _NS, tz=UTC)
-        local = utc.astimezone(where)
-        return f"{local:%A %Y-%m-%d %H:%M:%S} {local.tzname()} (UTC {utc:%Y-%m-%d %H:%M})"
+        return format_now(clock.now_ns(), where)
 
     return Tool(
         name="now",

@@ -2,13 +2,14 @@
 
 import asyncio
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 
 import structlog
 
 from memory.database.database import Database
 from memory.errors import ModelError
 from memory.language.text import clip, one_line
+from memory.language.times import format_day
 from memory.pools import entries_table
 from memory.pools.entry import Entry, Pool
 from memory.pools.ranking import Picked, Question, best, visible
@@ -26,7 +27,6 @@ QUESTION_CHARS = 1_000
 """As much of a message as is looked up."""
 
 _MARKS = {Pool.LONG: "long-term", Pool.SHORT: "recent"}
-_NS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class PoolSlot:
 
     def _line(self, picked: Picked) -> Line:
         entry = picked.entry
-        said = datetime.fromtimestamp(entry.said_at_ns / _NS, tz=UTC).astimezone(self._zone)
+        day = format_day(entry.said_at_ns, self._zone)
         mark = _MARKS[entry.pool] if entry.live else f"{_MARKS[entry.pool]}, no longer true"
         content = clip(one_line(entry.content), self._settings.entry_chars)
-        return Line(text=f"- [{mark}, {said:%Y-%m-%d}] {content}", weight=picked.score)
+        return Line(text=f"- [{mark}, {day}] {content}", weight=picked.score)

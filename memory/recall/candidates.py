@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory.archive.passages import Passage
 from memory.language.dates import NamedDate
+from memory.language.times import local
 from memory.ports import Vectors
 from memory.recall.question import Question
 from memory.recall.ranking import Candidates, Flags, Scores, information
@@ -87,8 +88,7 @@ def _named_day(
     if not dates:
         return found
     for place, passage in enumerate(loaded):
-        sent_at_s = passage.message.sent_at_ns / _NS
-        day = datetime.fromtimestamp(sent_at_s, tz=UTC).astimezone(zone).date()
+        day = local(passage.message.sent_at_ns, zone).date()
         shares = [1.0 if named.day else _MONTH_SHARE for named in dates if named.covers(day)]
         found[place] = max(shares, default=0.0)
     return found

@@ -9,7 +9,7 @@ into the budget (`snippets`). Filters apply before the best are chosen.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date, tzinfo
 from functools import cache, partial
 
 import numpy as np
@@ -22,6 +22,7 @@ from memory.database.database import Readable, Reader
 from memory.errors import ModelError
 from memory.language.dates import days_named
 from memory.language.segments import segments
+from memory.language.times import local
 from memory.ports import Embedder, Vectors
 from memory.recall import ranking, words_table
 from memory.recall.candidates import Evidence, candidates, cosines
@@ -36,7 +37,6 @@ from memory.values import Message, Seq, SessionId
 
 log = structlog.get_logger()
 
-_NS = 1_000_000_000
 _DATED_LIMIT = 200
 
 
@@ -311,7 +311,7 @@ class Recall:
         return seqs[scope.passes(seqs)][-_DATED_LIMIT:]
 
     def _today(self, now_ns: int) -> date:
-        return datetime.fromtimestamp(now_ns / _NS, tz=UTC).astimezone(self._zone).date()
+        return local(now_ns, self._zone).date()
 
 
 def _speaker(passage: Passage) -> str:

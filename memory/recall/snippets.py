@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 
 from memory.language.text import clip, estimate_tokens, one_line
+from memory.language.times import format_minute
 from memory.values import Message
 
 LONGEST_SNIPPET_CHARS = 800
@@ -63,8 +64,7 @@ class Snippets:
 
 def time_line(time_ns: int, zone: tzinfo | None) -> str:
     """`[2026-11-30 18:15]`, local."""
-    local = datetime.fromtimestamp(time_ns / _NS, tz=UTC).astimezone(zone)
-    return f"[{local:%Y-%m-%d %H:%M}]"
+    return f"[{format_minute(time_ns, zone)}]"
 
 
 def line(message: Message) -> str:
