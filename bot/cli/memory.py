@@ -15,9 +15,9 @@ from bot.cli.boundary import out, run
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.config.datadir import DATABASE
 from bot.errors import UsageError
-from bot.texts.excerpts import told
-from bot.texts.summary_words import view_told
-from bot.texts.words import Language
+from bot.texts.excerpts import format_excerpts
+from bot.texts.language import Language
+from bot.texts.summaries import format_summary
 from memory.database.database import Reader, open_reader
 from memory.keeping.resetting import conversations
 from memory.language.text import one_line
@@ -80,7 +80,7 @@ def summary(
     if as_json:
         out.print_json(json.dumps(_object(view, zone)), ensure_ascii=False)
     else:
-        out.print(view_told(view, Language.ENGLISH, zone), markup=False, highlight=False)
+        out.print(format_summary(view, Language.ENGLISH, zone), markup=False, highlight=False)
 
 
 Query = Annotated[str, typer.Argument(help="What to look for; quoted inside: exactly that.")]
@@ -111,7 +111,7 @@ def search(
     if as_json:
         out.print_json(json.dumps(_found_object(found)), ensure_ascii=False)
     else:
-        out.print(told(found, Language.ENGLISH, zone), markup=False, highlight=False)
+        out.print(format_excerpts(found, Language.ENGLISH, zone), markup=False, highlight=False)
 
 
 def _found_object(found: Excerpts) -> dict[str, object]:

@@ -4,16 +4,17 @@ from collections.abc import Awaitable, Callable
 
 from bot.commands.registry import Command, Request
 from bot.commands.talk import CONFIRM, EVERYTHING, WHAT
-from bot.commands.tellings import fates_told, session_told
 from bot.ports import CommandAnswer, CommandGroup, CommandOption, CommandSpec
-from bot.texts.words import Word, describe, say
+from bot.texts.conversations import format_conversation, format_reset
+from bot.texts.keys import Text
+from bot.texts.tables import describe, say
 from memory.engine import Engine
 from memory.values import PersonId, SessionId
 
 MOST_LISTED = 30
 """Conversations in one answer, the last used first: it stays readable, and one message."""
-GROUP = CommandGroup(name="admin", descriptions=describe(Word.ABOUT_ADMIN))
-TARGET = CommandOption(name="target", descriptions=describe(Word.ABOUT_TARGET), required=True)
+GROUP = CommandGroup(name="admin", descriptions=describe(Text.ABOUT_ADMIN))
+TARGET = CommandOption(name="target", descriptions=describe(Text.ABOUT_ADMIN_TARGET), required=True)
 
 Record = Callable[[PersonId, str, str], Awaitable[None]]
 """Writes down who did what to which conversation."""
@@ -29,10 +30,10 @@ class AdminCommands:
     def table(self) -> tuple[Command, ...]:
         """The commands, in the order in which they are listed."""
         return (
-            Command(spec=_spec("sessions", Word.ABOUT_SESSIONS), handle=self.sessions),
-            Command(spec=_spec("inspect", Word.ABOUT_INSPECT, TARGET), handle=self.inspect),
+            Command(spec=_spec("sessions", Text.ABOUT_ADMIN_SESSIONS), handle=self.sessions),
+            Command(spec=_spec("inspect", Text.ABOUT_ADMIN_INSPECT, TARGET), handle=self.inspect),
             Command(
-                spec=_spec("reset", Word.ABOUT_ADMIN_RESET, TARGET, WHAT, CONFIRM),
+                spec=_spec("reset", Text.ABOUT_ADMIN_RESET, TARGET, WHAT, CONFIRM),
                 handle=self.reset,
             ),
         )
@@ -41,7 +42,7 @@ class AdminCommands:
         """The conversations, the last used first."""
         found = await self._engine.sessions()
         lines = [f"{one.id}  {one.title}".rstrip() for one in found[:MOST_LISTED]]
-        head = say(Word.SESSIONS_ARE, request.language, count=len(found), shown=len(lines))
+        head = say(Text.SESSIONS_ARE, request.language, count=len(found), shown=len(lines))
         return CommandAnswer(text="\n".join([head, *lines]), private=True)
 
     async def inspect(self, request: Request) -> CommandAnswer:
@@ -51,7 +52,7 @@ class AdminCommands:
         if facts is None:
             return _no_target(request, target)
         lines = [f"{facts.session.id}  {facts.session.title}".rstrip()]
-        lines.append(session_told(facts, request.language))
+        lines.append(format_conversation(facts, request.language))
         return CommandAnswer(text="\n".join(lines), private=True)
 
     async def reset(self, request: Request) -> CommandAnswer:
@@ -63,21 +64,21 @@ class AdminCommands:
         everything = request.given(WHAT) == EVERYTHING
         if not request.flag(CONFIRM):
             given = f"{target} {EVERYTHING}" if everything else target
-            text = say(Word.ADMIN_RESET_ASKED, request.language, count=facts.messages, given=given)
+            text = say(Text.ADMIN_RESET_ASKED, request.language, count=facts.messages, given=given)
             return CommandAnswer(text=text, private=True)
         report = await self._engine.reset(target, everything=everything)
         action = "reset all" if everything else "reset"
         await self._record(request.call.author.person, action, target)
-        return CommandAnswer(text=fates_told(report, request.language), private=True)
+        return CommandAnswer(text=format_reset(report, request.language), private=True)
 
 
 def _no_target(request: Request, target: str) -> CommandAnswer:
     return CommandAnswer(
-        text=say(Word.NO_SUCH_SESSION, request.language, target=target), private=True
+        text=say(Text.NO_SUCH_SESSION, request.language, target=target), private=True
     )
 
 
-def _spec(name: str, about: Word, *options: CommandOption) -> CommandSpec:
+def _spec(name: str, about: Text, *options: CommandOption) -> CommandSpec:
     return CommandSpec(
         name=name,
         descriptions=describe(about),

@@ -6,7 +6,8 @@ from datetime import tzinfo
 from bot.commands.admin import GROUP
 from bot.commands.registry import Command, Request
 from bot.ports import CommandAnswer, CommandOption, CommandSpec
-from bot.texts.words import Language
+from bot.texts.keys import Text
+from bot.texts.tables import describe, say
 from memory.errors import NoSuchRecord
 from memory.language.text import clip
 from memory.language.times import format_second
@@ -21,43 +22,22 @@ _LINE_CHARS = 160
 
 RECORD = CommandOption(
     name="id",
-    descriptions={
-        "en": "The record to show, as the list has it",
-        "zh-TW": "要顯示的紀錄代號，可由清單查到",
-    },
+    descriptions=describe(Text.ABOUT_ERRORS_ID),
 )
 WHAT = CommandOption(
     name="what",
-    descriptions={"en": "remove: delete this record", "zh-TW": "remove：刪除這筆紀錄"},
+    descriptions=describe(Text.ABOUT_ERRORS_WHAT),
     choices=(REMOVE,),
 )
 SPEC = CommandSpec(
     name="errors",
-    descriptions={
-        "en": "Show what went wrong with tools, and what helped",
-        "zh-TW": "顯示工具出過的錯誤與解法",
-    },
+    descriptions=describe(Text.ABOUT_ERRORS),
     group=GROUP,
     options=(WHAT, RECORD),
     private=True,
     admin_only=True,
     beyond=True,
 )
-
-_TEXTS = {
-    Language.ENGLISH: {
-        "none": "No tool errors are on record.",
-        "removed": "Removed: {id}",
-        "which": "Which one? Give the id of a record.",
-        "unknown": "There is no single record {id!r}.",
-    },
-    Language.CHINESE: {
-        "none": "目前沒有工具錯誤的紀錄。",
-        "removed": "已刪除：{id}",
-        "which": "要刪除哪一筆？請給紀錄代號。",
-        "unknown": "找不到唯一的紀錄 {id!r}。",
-    },
-}
 
 
 class ErrorsCommand:
@@ -80,20 +60,22 @@ class ErrorsCommand:
 
     async def handle(self, request: Request) -> CommandAnswer:
         """List the records, show one, or remove one."""
-        texts = _TEXTS[request.language]
-        id_ = request.given(RECORD)
+        language, id_ = request.language, request.given(RECORD)
         removing = request.given(WHAT) == REMOVE
+        if not id_ and removing:
+            return CommandAnswer(text=say(Text.ERROR_NEEDS_ID, language), private=True)
         if not id_:
-            text = texts["which"] if removing else await self._list() or texts["none"]
+            text = await self._list() or say(Text.NO_ERRORS, language)
             return CommandAnswer(text=text, private=True)
         try:
             if not removing:
-                return CommandAnswer(text=self._told(await self._errors.read(id_)), private=True)
+                return CommandAnswer(text=self._format(await self._errors.read(id_)), private=True)
             gone = await self._errors.remove(id_)
         except NoSuchRecord:
-            return CommandAnswer(text=texts["unknown"].format(id=id_), private=True)
+            return CommandAnswer(text=say(Text.NO_SUCH_ERROR, language, id=id_), private=True)
         await self._record(request.call.author.person, "error removed", gone.id)
-        return CommandAnswer(text=texts["removed"].format(id=gone.id[:_SHORT]), private=True)
+        text = say(Text.ERROR_REMOVED, language, id=gone.id[:_SHORT])
+        return CommandAnswer(text=text, private=True)
 
     async def _list(self) -> str:
         found = await self._errors.newest(limit=MOST_LISTED)
@@ -102,7 +84,7 @@ class ErrorsCommand:
             for one in found
         )
 
-    def _told(self, one: ErrorRecord) -> str:
+    def _format(self, one: ErrorRecord) -> str:
         head = f"{one.id[:_SHORT]}  {one.tool}  {format_second(one.written_at_ns, self._zone)}"
         cause = [one.cause] if one.cause else []
         return "\n".join([head, one.symptom, *cause, f"{one.outcome}: {one.action}"])

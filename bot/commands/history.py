@@ -4,23 +4,21 @@ from datetime import tzinfo
 
 from bot.commands.registry import Command, Request
 from bot.ports import CommandAnswer, CommandOption, CommandSpec, OptionKind
-from bot.texts.excerpts import told
-from bot.texts.words import Word, say
+from bot.texts.excerpts import format_excerpts
+from bot.texts.keys import Text
+from bot.texts.tables import describe, say
 from memory.ports import Clock
 from memory.recall.lookup import Lookup, Sought
 
 WHAT = CommandOption(
     name="query",
-    descriptions={
-        "en": "What to look for; in quotation marks: exactly that",
-        "zh-TW": "要找的內容；加上引號就照字面找",
-    },
+    descriptions=describe(Text.ABOUT_HISTORY_QUERY),
     kind=OptionKind.LINE,
     required=True,
 )
 SPEC = CommandSpec(
     name="history",
-    descriptions={"en": "Look up what was said here", "zh-TW": "查詢這裡以前說過的話"},
+    descriptions=describe(Text.ABOUT_HISTORY),
     options=(WHAT,),
     private=True,
 )
@@ -42,9 +40,10 @@ class HistoryCommand:
         """Show what was found, with what stood around it."""
         query = request.given(WHAT)
         if not query:
-            return CommandAnswer(text=say(Word.HISTORY_OF_WHAT, request.language), private=True)
+            return CommandAnswer(text=say(Text.HISTORY_OF_WHAT, request.language), private=True)
         now_ns = self._clock.now_ns()
         found = await self._lookup.search(
             Sought(session=request.place.session, text=query, now_ns=now_ns)
         )
-        return CommandAnswer(text=told(found, request.language, self._zone), private=True)
+        text = format_excerpts(found, request.language, self._zone)
+        return CommandAnswer(text=text, private=True)

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from bot.commands.registry import Command, Request
 from bot.ports import CommandAnswer, CommandOption, CommandSpec, OptionKind
-from bot.texts.memory_words import MemoryWord, explain, tell
-from bot.texts.words import Word, say
+from bot.texts.keys import Text
+from bot.texts.tables import describe, say, yes_or_no
 from memory.engine import Engine
 from memory.keeping.clearing import Cleared
 from memory.values import Mode, PersonId
@@ -15,19 +15,19 @@ Record = Callable[[PersonId, str, str], Awaitable[None]]
 
 _WHICH = CommandOption(
     name="which",
-    descriptions=explain(MemoryWord.ABOUT_WHICH),
+    descriptions=describe(Text.ABOUT_MODE_WHICH),
     choices=tuple(mode.value for mode in Mode),
 )
 _STORED = CommandOption(
-    name="stored", descriptions=explain(MemoryWord.ABOUT_STORED), choices=("keep", "purge")
+    name="stored", descriptions=describe(Text.ABOUT_MODE_STORED), choices=("keep", "purge")
 )
 _SEED = CommandOption(
-    name="seed", descriptions=explain(MemoryWord.ABOUT_SEED), kind=OptionKind.FLAG
+    name="seed", descriptions=describe(Text.ABOUT_MODE_SEED), kind=OptionKind.FLAG
 )
 _ASKED = {
-    Mode.POOLS: MemoryWord.MODE_ASKED_POOLS,
-    Mode.WINDOW: MemoryWord.MODE_ASKED_WINDOW,
-    Mode.FULL: MemoryWord.MODE_ASKED_FULL,
+    Mode.POOLS: Text.MODE_ASKED_POOLS,
+    Mode.WINDOW: Text.MODE_ASKED_WINDOW,
+    Mode.FULL: Text.MODE_ASKED_FULL,
 }
 
 
@@ -42,7 +42,7 @@ class ModeCommand:
         """The one command."""
         spec = CommandSpec(
             name="mode",
-            descriptions=explain(MemoryWord.ABOUT_MODE),
+            descriptions=describe(Text.ABOUT_MODE),
             options=(_WHICH, _STORED, _SEED),
             private=True,
             admin_only=True,
@@ -53,10 +53,10 @@ class ModeCommand:
         """Show the mode; change it once it was said what becomes of what is stored."""
         which, stored = request.given(_WHICH), request.given(_STORED)
         if not which:
-            return await self._told(request, MemoryWord.MODE_IS, request.place.mode)
+            return await self._holdings(request, Text.MODE_IS, request.place.mode)
         mode = Mode(which)
         if not stored:
-            return await self._told(request, _ASKED[mode], mode)
+            return await self._holdings(request, _ASKED[mode], mode)
         done = await self._engine.clearing.switch(
             request.place.session, mode, purge=stored == "purge", seed=request.flag(_SEED)
         )
@@ -65,36 +65,32 @@ class ModeCommand:
         )
         return CommandAnswer(text=_switched(request, mode, done), private=True)
 
-    async def _told(self, request: Request, word: MemoryWord, mode: Mode) -> CommandAnswer:
+    async def _holdings(self, request: Request, text: Text, mode: Mode) -> CommandAnswer:
         held = await self._engine.clearing.holdings(request.place.session)
-        text = tell(
-            word,
+        answer = say(
+            text,
             request.language,
             mode=mode.value,
             messages=held.messages,
             short=held.short,
             long=held.long,
-            summary=_yes(request, yes=held.summary),
+            summary=yes_or_no(held.summary, request.language),
         )
-        return CommandAnswer(text=text, private=True)
+        return CommandAnswer(text=answer, private=True)
 
 
 def _switched(request: Request, mode: Mode, done: Cleared) -> str:
     gone, kept = done.cleared, done.kept
-    text = tell(
-        MemoryWord.SWITCHED,
+    text = say(
+        Text.MODE_SWITCHED,
         request.language,
         mode=mode.value,
         messages=gone.messages,
         facts=max(gone.short, 0) + max(gone.long, 0),
-        summary=_yes(request, yes=gone.summary),
+        summary=yes_or_no(gone.summary, request.language),
         kept_messages=kept.messages,
         kept_facts=kept.short + kept.long,
     )
     if not done.seeded:
         return text
-    return f"{text}\n{tell(MemoryWord.SEEDED, request.language, count=done.seeded)}"
-
-
-def _yes(request: Request, *, yes: bool) -> str:
-    return say(Word.YES if yes else Word.NO, request.language)
+    return f"{text}\n{say(Text.MODE_SEEDED, request.language, count=done.seeded)}"

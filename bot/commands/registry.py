@@ -15,7 +15,9 @@ from bot.ports import (
     CommandOption,
     CommandSpec,
 )
-from bot.texts.words import Language, Word, describe, language_of, say
+from bot.texts.keys import Text
+from bot.texts.language import Language, language_of
+from bot.texts.tables import describe, say
 from memory.errors import KithError
 
 log = structlog.get_logger()
@@ -64,8 +66,8 @@ class Commands:
     def __init__(
         self, commands: Sequence[Command], *, place: Callable[[ChatRef, Author], Place]
     ) -> None:
-        start = CommandSpec(name="start", descriptions=describe(Word.ABOUT_START))
-        help_ = CommandSpec(name="help", descriptions=describe(Word.ABOUT_HELP), urgent=True)
+        start = CommandSpec(name="start", descriptions=describe(Text.ABOUT_START))
+        help_ = CommandSpec(name="help", descriptions=describe(Text.ABOUT_HELP), urgent=True)
         own = [Command(spec=spec, handle=self._help) for spec in (help_, start)]
         self._commands = {command.spec.path: command for command in (*own, *commands)}
         self._place = place
@@ -103,25 +105,25 @@ class Commands:
         typed = call.typed or ""
         language = language_of("" if typed.isascii() else typed, call.author.language)
         if not place.allowed:
-            return CommandAnswer(text=say(Word.NOT_ALLOWED, language), private=True)
+            return CommandAnswer(text=say(Text.NOT_ALLOWED, language), private=True)
         command = self._commands.get(call.name)
         if command is None:
             return self._unknown(call, language, place)
         if command.spec.admin_only and not place.admin:
-            return CommandAnswer(text=say(Word.ADMINS_ONLY, language), private=True)
+            return CommandAnswer(text=say(Text.ADMINS_ONLY, language), private=True)
         if command.spec.beyond and call.aloud:
-            return CommandAnswer(text=say(Word.ASK_ALONE, language), private=True)
+            return CommandAnswer(text=say(Text.ASK_ALONE, language), private=True)
         try:
             return await command.handle(Request(call=call, language=language, place=place))
         except KithError as error:
             log.warning("command.failed", command=call.name, error=type(error).__name__)
-            return CommandAnswer(text=say(Word.COMMAND_FAILED, language, reason=error))
+            return CommandAnswer(text=say(Text.COMMAND_FAILED, language, reason=error))
 
     def _unknown(self, call: CommandCall, language: Language, place: Place) -> CommandAnswer:
         group = [spec for spec in self.specs if spec.group and spec.group.name == call.name]
         if group and place.admin:
             return CommandAnswer(text="\n".join(_lines(group, language)))
-        return CommandAnswer(text=say(Word.NO_SUCH_COMMAND, language, name=call.name))
+        return CommandAnswer(text=say(Text.NO_SUCH_COMMAND, language, name=call.name))
 
     async def _help(self, request: Request) -> CommandAnswer:
         offered = [
@@ -129,7 +131,7 @@ class Commands:
             for spec in self.specs
             if spec.name != "start" and (request.place.admin or not spec.admin_only)
         ]
-        lines = [say(Word.HELP, request.language), *_lines(offered, request.language)]
+        lines = [say(Text.HELP, request.language), *_lines(offered, request.language)]
         return CommandAnswer(text="\n".join(lines))
 
 

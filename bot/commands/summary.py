@@ -4,25 +4,20 @@ from datetime import tzinfo
 
 from bot.commands.registry import Command, Request
 from bot.ports import CommandAnswer, CommandOption, CommandSpec
-from bot.texts.summary_words import run_told, view_told
-from bot.texts.words import Word, say
+from bot.texts.keys import Text
+from bot.texts.summaries import format_run, format_summary
+from bot.texts.tables import describe, say
 from memory.summary.rolling import RollingSummary
 
 REFRESH = "refresh"
 WHAT = CommandOption(
     name="what",
-    descriptions={
-        "en": "refresh: bring it up to date now (administrators)",
-        "zh-TW": "refresh：立刻更新摘要（限管理者）",
-    },
+    descriptions=describe(Text.ABOUT_SUMMARY_WHAT),
     choices=(REFRESH,),
 )
 SPEC = CommandSpec(
     name="summary",
-    descriptions={
-        "en": "Show what I keep in mind of our talk",
-        "zh-TW": "顯示我記得的對話重點",
-    },
+    descriptions=describe(Text.ABOUT_SUMMARY),
     options=(WHAT,),
 )
 
@@ -40,12 +35,12 @@ class SummaryCommand:
 
     async def summary(self, request: Request) -> CommandAnswer:
         """Show the summary; for an administrator who asks, bring it up to date first."""
-        told = []
+        parts = []
         if request.given(WHAT) == REFRESH:
             if not request.place.admin:
-                return CommandAnswer(text=say(Word.ADMINS_ONLY, request.language), private=True)
+                return CommandAnswer(text=say(Text.ADMINS_ONLY, request.language), private=True)
             run = await self._summaries.refresh(request.place.session)
-            told += [run_told(run, request.language), ""]
+            parts += [format_run(run, request.language), ""]
         view = await self._summaries.view(request.place.session)
-        told.append(view_told(view, request.language, self._zone))
-        return CommandAnswer(text="\n".join(told))
+        parts.append(format_summary(view, request.language, self._zone))
+        return CommandAnswer(text="\n".join(parts))

@@ -3,18 +3,20 @@
 from collections.abc import Awaitable, Callable
 
 from bot.commands.registry import Command, Request
-from bot.commands.tellings import fates_told, service_told, session_told
 from bot.ports import CommandAnswer, CommandOption, CommandSpec, OptionKind, TurnControl
 from bot.service.service_status import ServiceStatus
-from bot.texts.words import Word, describe, say
+from bot.texts.conversations import format_conversation, format_reset
+from bot.texts.keys import Text
+from bot.texts.language import Language
+from bot.texts.tables import describe, say, yes_or_no
 from memory.engine import Engine
 
 EVERYTHING, FRESH = "all", "fresh"
 CONFIRM = CommandOption(
-    name="confirm", descriptions=describe(Word.ABOUT_CONFIRM), kind=OptionKind.FLAG
+    name="confirm", descriptions=describe(Text.ABOUT_RESET_CONFIRM), kind=OptionKind.FLAG
 )
 WHAT = CommandOption(
-    name="what", descriptions=describe(Word.ABOUT_WHAT), choices=(EVERYTHING, FRESH)
+    name="what", descriptions=describe(Text.ABOUT_RESET_WHAT), choices=(EVERYTHING, FRESH)
 )
 
 
@@ -35,15 +37,15 @@ class TalkCommands:
     def table(self) -> tuple[Command, ...]:
         """The commands, in the order in which they are listed."""
         return (
-            Command(spec=_spec("new", Word.ABOUT_NEW), handle=self.new),
-            Command(spec=_spec("reset", Word.ABOUT_RESET, WHAT, CONFIRM), handle=self.reset),
-            Command(spec=_spec("stop", Word.ABOUT_STOP, urgent=True), handle=self.stop),
+            Command(spec=_spec("new", Text.ABOUT_NEW), handle=self.new),
+            Command(spec=_spec("reset", Text.ABOUT_RESET, WHAT, CONFIRM), handle=self.reset),
+            Command(spec=_spec("stop", Text.ABOUT_STOP, urgent=True), handle=self.stop),
             Command(
-                spec=_spec("status", Word.ABOUT_STATUS, private=True, urgent=True),
+                spec=_spec("status", Text.ABOUT_STATUS, private=True, urgent=True),
                 handle=self.status,
             ),
             Command(
-                spec=_spec("whoami", Word.ABOUT_WHOAMI, private=True, urgent=True),
+                spec=_spec("whoami", Text.ABOUT_WHOAMI, private=True, urgent=True),
                 handle=self.whoami,
             ),
         )
@@ -51,7 +53,7 @@ class TalkCommands:
     async def new(self, request: Request) -> CommandAnswer:
         """Begin with an empty window; nothing is deleted."""
         await self._engine.begin_window(request.place.session)
-        return CommandAnswer(text=say(Word.NEW_WINDOW, request.language))
+        return CommandAnswer(text=say(Text.NEW_WINDOW, request.language))
 
     async def reset(self, request: Request) -> CommandAnswer:
         """Clear the conversation, once it is confirmed."""
@@ -59,52 +61,64 @@ class TalkCommands:
         everything = what == EVERYTHING
         if not request.flag(CONFIRM):
             facts = await self._engine.inspect(request.place.session)
-            word = Word.RESET_ALL_ASKED if everything else Word.RESET_ASKED
+            asked = Text.RESET_ALL_ASKED if everything else Text.RESET_ASKED
             count = facts.messages if facts else 0
-            return CommandAnswer(text=say(word, language, count=count))
+            return CommandAnswer(text=say(asked, language, count=count))
         if what == FRESH and not await self._engine.summarise(request.place.session):
-            return CommandAnswer(text=say(Word.RESET_CALLED_OFF, language))
+            return CommandAnswer(text=say(Text.RESET_CALLED_OFF, language))
         report = await self._engine.reset(request.place.session, everything=everything)
-        return CommandAnswer(text=fates_told(report, language))
+        return CommandAnswer(text=format_reset(report, language))
 
     async def stop(self, request: Request) -> CommandAnswer:
         """Stop the answer that is being written."""
         stopped = self._turns.stop(request.place.session)
-        word = Word.STOPPING if stopped else Word.NOTHING_TO_STOP
-        return CommandAnswer(text=say(word, request.language))
+        text = Text.STOPPING if stopped else Text.NOTHING_TO_STOP
+        return CommandAnswer(text=say(text, request.language))
 
     async def status(self, request: Request) -> CommandAnswer:
         """How the conversation and, for an administrator, the service stand."""
         facts = await self._engine.inspect(request.place.session)
         status = await self._status()
         lines = [
-            say(Word.MODEL_IS, request.language, model=status.chat_model),
-            session_told(facts, request.language),
+            say(Text.MODEL_IS, request.language, model=status.chat_model),
+            format_conversation(facts, request.language),
         ]
         if status.embed_model and status.keyword_only:
-            lines.append(say(Word.SEARCH_BY_WORDS, request.language))
+            lines.append(say(Text.SEARCH_BY_WORDS, request.language))
         if request.place.admin and not request.call.aloud:
-            lines.append(service_told(status, request.language))
+            lines.append(_service(status, request.language))
         return CommandAnswer(text="\n".join(lines), private=True)
 
     async def whoami(self, request: Request) -> CommandAnswer:
         """The ids under which the asker and the conversation are known."""
         author, language = request.call.author, request.language
         text = say(
-            Word.WHO_YOU_ARE,
+            Text.WHO_YOU_ARE,
             language,
             name=author.name,
             person=author.person,
             session=request.place.session,
             mode=request.place.mode.value,
-            admin=say(Word.YES if request.place.admin else Word.NO, language),
+            admin=yes_or_no(request.place.admin, language),
         )
         return CommandAnswer(text=text, private=True)
 
 
 def _spec(
-    name: str, about: Word, *options: CommandOption, private: bool = False, urgent: bool = False
+    name: str, about: Text, *options: CommandOption, private: bool = False, urgent: bool = False
 ) -> CommandSpec:
     return CommandSpec(
         name=name, descriptions=describe(about), options=options, private=private, urgent=urgent
     )
+
+
+def _service(status: ServiceStatus, language: Language) -> str:
+    """How the service stands, for an administrator."""
+    lines = [
+        f"- {one.platform.value}: {one.standing.value}" + (f" ({one.error})" if one.error else "")
+        for one in status.adapters
+    ]
+    if status.embed_model and status.waiting_vectors:
+        lines.append(say(Text.VECTORS_WAIT, language, count=status.waiting_vectors))
+    figures = {"lanes": status.lanes, "inbox": status.inbox_open, "outbox": status.outbox_open}
+    return "\n".join([*lines, say(Text.SERVICE_IS, language, **figures)])

@@ -8,7 +8,7 @@ from bot.access.sessions import session_of
 from bot.commands.registry import Commands
 from bot.delivery.router import Router
 from bot.ports import Author, ChatKind, ChatRef, Draft, Platform, Reply
-from bot.texts.words import language_of
+from bot.texts.language import language_of
 from bot.turn.interface import Scene
 from bot.turn.turns import TurnEngine
 from memory.engine import Engine

@@ -11,7 +11,7 @@ from bot.delivery.claim import Claim
 from bot.delivery.delivery import Delivery
 from bot.delivery.inbox import InboxState
 from bot.ports import Author, ChatAdapter, ChatRef, CommandAnswer, CommandCall, Platform, Reply
-from bot.texts.words import language_of
+from bot.texts.language import language_of
 from bot.turn.interface import Scene
 from bot.turn.turns import TurnEngine
 from memory.database.database import Database, Unit

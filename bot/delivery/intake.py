@@ -32,7 +32,9 @@ from bot.ports import (
     Position,
     Quarantined,
 )
-from bot.texts.words import Word, language_of, say
+from bot.texts.keys import Text
+from bot.texts.language import language_of
+from bot.texts.tables import say
 from memory.database.database import Database, Unit
 from memory.errors import StoreError
 from memory.ports import Clock
@@ -166,7 +168,7 @@ class InboxIntake:
         """
         async with self._database.unit() as unit:
             for part in await self._delivery.recover(unit):
-                await self._notify(unit, part.chat, Word.LOST, None)
+                await self._notify(unit, part.chat, Text.LOST, None)
         await self._sweep()
 
     async def run(self) -> None:
@@ -220,19 +222,19 @@ class InboxIntake:
     def _command(self, inbound: Inbound) -> CommandCall | None:
         return self._handler.command(inbound.text, inbound.chat, inbound.author)
 
-    def _refusal(self, inbound: Inbound, lane: SessionId) -> Word | None:
+    def _refusal(self, inbound: Inbound, lane: SessionId) -> Text | None:
         """Why a message that may be answered is not, if there is a reason."""
         if self._is_old(inbound):
-            return Word.LEFT_UNANSWERED
+            return Text.LEFT_UNANSWERED
         if len(self._held.get(lane, ())) >= HELD_CLAIMS:
-            return Word.BUSY
+            return Text.BUSY
         return None
 
     def _is_old(self, inbound: Inbound) -> bool:
         age_ns = self._clock.now_ns() - inbound.sent_at_ns
         return age_ns > self._settings.max_age_s * SECOND_NS
 
-    async def _notify(self, unit: Unit, chat: ChatRef, word: Word, inbound: Inbound | None) -> None:
+    async def _notify(self, unit: Unit, chat: ChatRef, word: Text, inbound: Inbound | None) -> None:
         text, hint = (inbound.text, inbound.author.language) if inbound else ("", None)
         language = language_of(text, hint)
         log.info("message.unanswered", why=word.value, platform=chat.platform.value)
@@ -268,13 +270,13 @@ class InboxIntake:
             return None
         return Claim(row=waiting.row, inbound=inbound, place=place, call=self._command(inbound))
 
-    def _ending(self, waiting: Waiting) -> Word | None:
+    def _ending(self, waiting: Waiting) -> Text | None:
         """Why an open row is not fed again, if there is a reason."""
         if not waiting.has_text:
-            return Word.LOST
+            return Text.LOST
         if self._is_old(waiting.inbound):
-            return Word.LEFT_UNANSWERED
-        return Word.FAULT if waiting.attempts >= ATTEMPTS else None
+            return Text.LEFT_UNANSWERED
+        return Text.FAULT if waiting.attempts >= ATTEMPTS else None
 
     def _feed(self, claim: Claim) -> None:
         """Give a claim to its lane, or hold it in front of the lane. No await in here."""
@@ -322,10 +324,10 @@ class InboxIntake:
 
 
 _CLOSED_AS = {
-    Word.LEFT_UNANSWERED: InboxState.EXPIRED,
-    Word.LOST: InboxState.LOST,
-    Word.BUSY: InboxState.FAILED,
-    Word.FAULT: InboxState.FAILED,
+    Text.LEFT_UNANSWERED: InboxState.EXPIRED,
+    Text.LOST: InboxState.LOST,
+    Text.BUSY: InboxState.FAILED,
+    Text.FAULT: InboxState.FAILED,
 }
 
 

@@ -1,8 +1,10 @@
-"""How found messages are shown to people: in order of time, hits marked, stretches kept apart."""
+"""Found messages as people read them: in order of time, hits marked, stretches kept apart."""
 
 from datetime import tzinfo
 
-from bot.texts.words import Language, Word, say
+from bot.texts.keys import Text
+from bot.texts.language import Language
+from bot.texts.tables import say
 from memory.language.text import clip, one_line
 from memory.language.times import format_minute
 from memory.recall.lookup import Excerpts
@@ -12,16 +14,16 @@ LONGEST_CHARS = 300
 """Of one message."""
 
 
-def told(found: Excerpts, language: Language, zone: tzinfo | None) -> str:
+def format_excerpts(found: Excerpts, language: Language, zone: tzinfo | None) -> str:
     """What was found, for people; a sentence when nothing was."""
     if not found.excerpts:
-        return say(Word.NOTHING_FOUND, language)
+        return say(Text.NOTHING_FOUND, language)
     stretches = [
         "\n".join(_line(message, zone, hit=message.seq in found.hits) for message in stretch)
         for stretch in found.excerpts
     ]
     if found.keyword_only:
-        stretches.append(say(Word.KEYWORD_ONLY, language))
+        stretches.append(say(Text.KEYWORD_ONLY, language))
     return "\n\n".join(stretches)
 
 

@@ -1,8 +1,8 @@
-"""What is told to a model whose tool failed: earlier records of such failures."""
+"""What a model gets to read whose tool failed: earlier records of such failures."""
 
 import structlog
 
-from bot.tools.errors import hints_told
+from bot.tools.errors import format_hints
 from bot.turn.running import Advise
 from memory.errors import StoreError
 from memory.tool_errors.error_memory import ErrorMemory
@@ -15,7 +15,7 @@ def advice_from(memory: ErrorMemory) -> Advise:
 
     async def advise(tool: str, said: str) -> str:
         try:
-            return hints_told(await memory.hints(tool, said))
+            return format_hints(await memory.hints(tool, said))
         except StoreError as error:
             log.warning("errors.not_read", error=type(error).__name__)
             return ""

@@ -12,7 +12,8 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.errors import ToolFailed
-from bot.texts.words import Language
+from bot.texts.keys import Text
+from bot.texts.tables import describe
 from bot.turn.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
 from bot.turn.saying import names_in, repeats
 from memory.language.times import format_utc
@@ -84,7 +85,7 @@ def _write_error(memory: ErrorMemory, names: frozenset[str]) -> AnyTool:
         ),
         arguments=WriteArguments,
         run=write,
-        labels={Language.ENGLISH: "noting what went wrong", Language.CHINESE: "記下這次的錯誤"},
+        labels=describe(Text.RUNS_WRITE_ERROR),
         modes=TRANSCRIPT_MODES,
     )
 
@@ -94,23 +95,20 @@ def _error_history(memory: ErrorMemory) -> AnyTool:
         if arguments.mode is Mode.READ or (arguments.id and not arguments.keyword):
             if not arguments.id:
                 raise ToolFailed("required parameter 'id' is missing: mode read needs it")
-            return told([await memory.read(arguments.id)])
+            return _format([await memory.read(arguments.id)])
         if not (arguments.keyword or "").strip():
             raise ToolFailed("required parameter 'keyword' is missing: mode search needs it")
         found = await memory.search(
             arguments.keyword or "", tool=arguments.tool_name, limit=arguments.limit
         )
-        return told(found)
+        return _format(found)
 
     return Tool(
         name=ERROR_HISTORY,
         description="Earlier tool errors and what helped: search by words, or read one.",
         arguments=HistoryArguments,
         run=look,
-        labels={
-            Language.ENGLISH: "looking through earlier errors",
-            Language.CHINESE: "查看之前的錯誤紀錄",
-        },
+        labels=describe(Text.RUNS_ERROR_HISTORY),
         parallel=True,
     )
 
@@ -119,9 +117,9 @@ def _check(scene: Scene, arguments: WriteArguments, names: frozenset[str]) -> No
     """Refuse a record that would carry what people said into other sessions."""
     if arguments.tool_name not in names and arguments.tool_name not in scene.tried:
         raise ToolFailed("invalid parameter 'tool_name': there is no such tool")
-    told = (*arguments.keywords, arguments.symptom, arguments.cause or "", arguments.action)
+    written = (*arguments.keywords, arguments.symptom, arguments.cause or "", arguments.action)
     # The name of a tool that was invented is the model's own text as well.
-    text = "\n".join([arguments.tool_name.replace("_", " "), *told])
+    text = "\n".join([arguments.tool_name.replace("_", " "), *written])
     people = names_in(scene.said)
     if scene.speaker is not None:
         people |= {scene.speaker.name, scene.speaker.person.partition(":")[2]}
@@ -132,7 +130,7 @@ def _check(scene: Scene, arguments: WriteArguments, names: frozenset[str]) -> No
         )
 
 
-def told(records: Sequence[ErrorRecord]) -> str:
+def _format(records: Sequence[ErrorRecord]) -> str:
     """Records as JSON; none is the empty list."""
     return json.dumps([_plain(record) for record in records], ensure_ascii=False)
 
@@ -151,7 +149,7 @@ def _plain(record: ErrorRecord) -> dict[str, object]:
     return {key: value for key, value in shown.items() if value is not None}
 
 
-def hints_told(records: Sequence[ErrorRecord]) -> str:
+def format_hints(records: Sequence[ErrorRecord]) -> str:
     """What is put behind a failed tool's error; empty without records."""
     if not records:
         return ""

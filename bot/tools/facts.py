@@ -1,4 +1,4 @@
-"""The tools `remember` and `forget_fact`: the speaker's own facts, kept or let go on request.
+"""The tools `remember` and `forget_fact`: the speaker's own facts, kept or deleted on request.
 
 Whose facts they are comes from the platform. The model can neither write for another person nor
 take anything from one.
@@ -11,7 +11,8 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.errors import ToolFailed
-from bot.texts.words import Language
+from bot.texts.keys import Text
+from bot.texts.tables import describe
 from bot.turn.interface import AnyTool, Scene, Tool
 from memory.errors import EntryInvalid
 from memory.pools.desk import PoolDesk, Viewer
@@ -64,7 +65,7 @@ def _remember(pools: PoolDesk) -> AnyTool:
         description="Keep a lasting fact about the person who writes, when they ask for it.",
         arguments=RememberArguments,
         run=run,
-        labels={Language.ENGLISH: "remembering that", Language.CHINESE: "記下這件事"},
+        labels=describe(Text.RUNS_REMEMBER),
         modes=POOL_MODES,
     )
 
@@ -96,7 +97,7 @@ def _forget_fact(pools: PoolDesk) -> AnyTool:
         description="Forget a fact that the person who writes wants forgotten.",
         arguments=ForgetArguments,
         run=run,
-        labels={Language.ENGLISH: "forgetting that", Language.CHINESE: "把這件事忘掉"},
+        labels=describe(Text.RUNS_FORGET_FACT),
         modes=POOL_MODES,
     )
 

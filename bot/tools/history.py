@@ -10,7 +10,8 @@ from pydantic import Field
 
 from bot.errors import ToolFailed
 from bot.ports import ChatKind
-from bot.texts.words import Language
+from bot.texts.keys import Text
+from bot.texts.tables import describe
 from bot.turn.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
 from memory.language.text import clip, one_line
 from memory.language.times import format_rfc3339
@@ -108,10 +109,7 @@ def history_tool(past: Past) -> AnyTool:
         ),
         arguments=HistoryArguments,
         run=run,
-        labels={
-            Language.ENGLISH: "looking through our earlier messages",
-            Language.CHINESE: "翻找之前的對話",
-        },
+        labels=describe(Text.RUNS_CHAT_HISTORY),
         modes=TRANSCRIPT_MODES,
         parallel=True,
     )
@@ -143,10 +141,10 @@ async def _search(past: Past, scene: Scene, arguments: HistoryArguments) -> str:
     )
     found = await past.history.search(asked)
     named = scene.kind is ChatKind.GROUP
-    return "\n\n".join(_told(one, past.zone, named=named) for one in found) or NONE_FOUND
+    return "\n\n".join(_format(one, past.zone, named=named) for one in found) or NONE_FOUND
 
 
-def _told(stretch: Stretch, zone: tzinfo | None, *, named: bool) -> str:
+def _format(stretch: Stretch, zone: tzinfo | None, *, named: bool) -> str:
     return "\n".join(
         _line(message, stretch.found, zone, named=named) for message in stretch.messages
     )

@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import Field
 
 from bot.errors import ToolFailed
-from bot.texts.words import Language
+from bot.texts.keys import Text
+from bot.texts.tables import describe
 from bot.turn.interface import AnyTool, Scene, Tool
 from memory.language.times import format_now
 from memory.ports import Clock
@@ -36,7 +37,7 @@ def now_tool(clock: Clock, zone: tzinfo | None) -> AnyTool:
         description="The current date, weekday and time to the second.",
         arguments=NowArguments,
         run=run,
-        labels={Language.ENGLISH: "looking at the clock", Language.CHINESE: "看一下時間"},
+        labels=describe(Text.RUNS_NOW),
         parallel=True,
     )
 

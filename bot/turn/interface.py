@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from bot.ports import ChatKind
-from bot.texts.words import Language
+from bot.texts.language import Language
 from memory.ports import JsonSchema
 from memory.values import Mode, Seq, SessionId, Speaker
 
@@ -48,8 +48,8 @@ class Tool(Generic[A]):
     """A dataclass; the model's arguments are validated into it, unknown ones are left out."""
     run: Callable[[Scene, A], Awaitable[str | bytes]]
     """What it finds. `ToolFailed` is told to the model; a result may be anything, of any size."""
-    labels: Mapping[Language, str]
-    """Shown in the chat while it runs."""
+    labels: Mapping[str, str]
+    """Shown in the chat while it runs; by language tag."""
     modes: frozenset[Mode] = ALL_MODES
     places: frozenset[ChatKind] = EVERYWHERE
     time_limit_s: float = 10.0

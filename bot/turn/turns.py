@@ -11,7 +11,9 @@ import structlog
 
 from bot.errors import TurnStopped
 from bot.ports import ChatKind, Draft, Reply
-from bot.texts.words import Language, Word, say
+from bot.texts.keys import Text
+from bot.texts.language import Language
+from bot.texts.tables import say
 from bot.turn.interface import Scene
 from bot.turn.talking import NO_TOOLING, Talked, Talker, Tooling
 from memory.database.database import Unit
@@ -101,7 +103,7 @@ class TurnEngine:
             reply = await self._fail(_explain(error, scene.language), settle)
         except Exception:
             log.exception("turn.broke", session=scene.session)
-            reply = await self._fail(say(Word.FAULT, scene.language), settle)
+            reply = await self._fail(say(Text.FAULT, scene.language), settle)
         elapsed_ms = (self._clock.now_ns() - began_ns) // 1_000_000
         log.info("turn.ended", session=scene.session, kept=reply.kept, elapsed_ms=elapsed_ms)
         return reply
@@ -117,7 +119,7 @@ class TurnEngine:
         talked = await self._stoppable(scene.session, talking)
         text, composed = talked.text, talked.composed
         if not text:
-            return await self._fail(say(Word.NO_ANSWER, scene.language), settle)
+            return await self._fail(say(Text.NO_ANSWER, scene.language), settle)
         reply = Reply(text=text, kept=True)
         said = NewMessage(role=Role.ASSISTANT, text=text, sent_at_ns=self._clock.now_ns())
         turn = Turn(
@@ -150,22 +152,22 @@ class TurnEngine:
             del self._running[session]
 
 
-_EXPLAINED: tuple[tuple[type[KithError], Word], ...] = (
-    (ModelUnreachable, Word.MODEL_UNREACHABLE),
-    (ModelMissing, Word.MODEL_MISSING),
-    (ModelTimedOut, Word.MODEL_SILENT),
-    (ModelError, Word.MODEL_FAILED),
-    (SessionMoved, Word.WAS_RESET),
-    (TurnStopped, Word.STOPPED),
-    (StoreError, Word.STORAGE_FAILED),
+_EXPLAINED: tuple[tuple[type[KithError], Text], ...] = (
+    (ModelUnreachable, Text.MODEL_UNREACHABLE),
+    (ModelMissing, Text.MODEL_MISSING),
+    (ModelTimedOut, Text.MODEL_SILENT),
+    (ModelError, Text.MODEL_FAILED),
+    (SessionMoved, Text.WAS_RESET),
+    (TurnStopped, Text.STOPPED),
+    (StoreError, Text.STORAGE_FAILED),
 )
 
 
 def _explain(error: KithError, language: Language) -> str:
     """What to tell the person; the operator finds the details in the log."""
     if isinstance(error, PromptTooLong):
-        return say(Word.TOO_LONG, language, needed=error.needed_tokens, limit=error.limit_tokens)
+        return say(Text.TOO_LONG, language, needed=error.needed_tokens, limit=error.limit_tokens)
     for kind, word in _EXPLAINED:
         if isinstance(error, kind):
             return say(word, language, reason=error)
-    return say(Word.FAULT, language)
+    return say(Text.FAULT, language)

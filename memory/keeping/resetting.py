@@ -13,8 +13,8 @@ from memory.summary import summaries_table
 from memory.values import NO_SEQ, Session, SessionId
 
 
-class Fate(StrEnum):
-    """What became of one kind of memory."""
+class ResetEffect(StrEnum):
+    """What a reset did to one kind of memory."""
 
     CLEARED = "cleared"
     KEPT = "kept"
@@ -24,15 +24,15 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetReport:
-    """The fate of the four memories."""
+    """What a reset did to each of the four memories."""
 
-    messages: Fate
+    messages: ResetEffect
     """The window and the archive behind it."""
     message_count: int
     """How many messages there were."""
-    summary: Fate
-    short_pool: Fate
-    long_pool: Fate
+    summary: ResetEffect
+    short_pool: ResetEffect
+    long_pool: ResetEffect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,22 +58,21 @@ async def reset(unit: Unit, session: SessionId, *, everything: bool, now_ns: int
     """
     await sessions_table.bump_epoch(unit, session, now_ns=now_ns)
     count = await messages_table.clear(unit, session)
+    short = await entries_table.clear(unit, session, Pool.SHORT)
     if everything:
-        summary = Fate.CLEARED if await summaries_table.clear(unit, session) else Fate.ABSENT
+        effect = ResetEffect.CLEARED
+        summary = await summaries_table.clear(unit, session)
+        long = await entries_table.clear(unit, session, Pool.LONG)
     else:
-        summary = Fate.KEPT if await summaries_table.detach(unit, session) else Fate.ABSENT
-    messages = Fate.CLEARED if count else Fate.ABSENT
-    short = Fate.CLEARED if await entries_table.clear(unit, session, Pool.SHORT) else Fate.ABSENT
-    if everything:
-        long = Fate.CLEARED if await entries_table.clear(unit, session, Pool.LONG) else Fate.ABSENT
-    else:
-        long = Fate.KEPT if await entries_table.count(unit, session, Pool.LONG) else Fate.ABSENT
+        effect = ResetEffect.KEPT
+        summary = await summaries_table.detach(unit, session)
+        long = await entries_table.count(unit, session, Pool.LONG)
     return ResetReport(
-        messages=messages,
+        messages=ResetEffect.CLEARED if count else ResetEffect.ABSENT,
         message_count=count,
-        summary=summary,
-        short_pool=short,
-        long_pool=long,
+        summary=effect if summary else ResetEffect.ABSENT,
+        short_pool=ResetEffect.CLEARED if short else ResetEffect.ABSENT,
+        long_pool=effect if long else ResetEffect.ABSENT,
     )
 
 

@@ -4,7 +4,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from bot.ports import ChatKind
-from bot.texts.words import Language, language_of
+from bot.texts.language import Language, language_of
 from bot.turn.interface import Scene, Tool
 from bot.turn.registry import Toolbox
 from bot.turn.running import no_advice

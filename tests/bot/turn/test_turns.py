@@ -5,7 +5,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.delivery.router import open_router
-from bot.texts.words import language_of
+from bot.texts.language import language_of
 from bot.turn.interface import Scene
 from bot.turn.turns import TurnEngine
 from memory.archive import messages_table

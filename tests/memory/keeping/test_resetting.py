@@ -3,7 +3,7 @@ import pytest
 from memory.database.database import open_database
 from memory.engine import open_engine
 from memory.errors import SessionMoved
-from memory.keeping.resetting import Fate
+from memory.keeping.resetting import ResetEffect
 from memory.ports import Models
 from memory.settings import MemorySettings
 from memory.summary import summaries_table
@@ -66,8 +66,8 @@ async def test_a_plain_reset_clears_the_messages_and_keeps_the_summary(house):
 
     report = await engine.reset(ANN, everything=False)
 
-    assert (report.messages, report.message_count) == (Fate.CLEARED, 2)
-    assert report.summary is Fate.KEPT
+    assert (report.messages, report.message_count) == (ResetEffect.CLEARED, 2)
+    assert report.summary is ResetEffect.KEPT
     facts = await engine.inspect(ANN)
     assert (facts.messages, facts.summarised) == (0, True)
     assert (await engine.inspect(BEN)).messages == 2
@@ -80,7 +80,7 @@ async def test_resetting_all_clears_the_summary_too(house):
 
     report = await engine.reset(ANN, everything=True)
 
-    assert report.summary is Fate.CLEARED
+    assert report.summary is ResetEffect.CLEARED
     assert not (await engine.inspect(ANN)).summarised
 
 
@@ -112,7 +112,9 @@ async def test_what_was_never_there_is_told_as_absent(house):
 
     report = await engine.reset(ANN, everything=False)
 
-    assert {report.messages, report.summary, report.short_pool, report.long_pool} == {Fate.ABSENT}
+    assert {report.messages, report.summary, report.short_pool, report.long_pool} == {
+        ResetEffect.ABSENT
+    }
 
 
 async def test_a_conversation_that_nobody_had_is_unknown(house):

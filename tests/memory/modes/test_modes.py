@@ -8,7 +8,7 @@ from memory.database.database import open_database
 from memory.engine import open_engine
 from memory.errors import ModelTimedOut, SessionMoved
 from memory.keeping.clearing import Holdings
-from memory.keeping.resetting import Fate
+from memory.keeping.resetting import ResetEffect
 from memory.modes import pools as pools_mode
 from memory.modes.full import MARKS_GATHERED
 from memory.pools.entry import Pool, Scope
@@ -302,9 +302,9 @@ async def test_a_plain_reset_keeps_the_summary_and_the_long_pool(tmp_path):
 
         done = await talk.engine.reset(ROOM, everything=False)
 
-        assert (done.messages, done.message_count) == (Fate.CLEARED, 2)
-        assert (done.short_pool, done.long_pool) == (Fate.CLEARED, Fate.KEPT)
-        assert done.summary is Fate.KEPT
+        assert (done.messages, done.message_count) == (ResetEffect.CLEARED, 2)
+        assert (done.short_pool, done.long_pool) == (ResetEffect.CLEARED, ResetEffect.KEPT)
+        assert done.summary is ResetEffect.KEPT
         left = await talk.engine.clearing.holdings(ROOM)
         assert left == Holdings(long=1, summary=True)
         prompt = await talk.say("hello")
@@ -318,7 +318,7 @@ async def test_a_whole_reset_keeps_nothing(tmp_path):
 
         done = await talk.engine.reset(ROOM, everything=True)
 
-        assert (done.long_pool, done.summary) == (Fate.CLEARED, Fate.CLEARED)
+        assert (done.long_pool, done.summary) == (ResetEffect.CLEARED, ResetEffect.CLEARED)
         assert await talk.engine.clearing.holdings(ROOM) == Holdings()
 
 
