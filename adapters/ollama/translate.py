@@ -88,15 +88,15 @@ def chat_arguments(request: ChatRequest, options: OllamaOptions, about: ModelCar
 
 
 def _message(message: ChatMessage) -> dict[str, Any]:
-    told: dict[str, Any] = {"role": str(message.role), "content": scrub(message.text)}
+    fields: dict[str, Any] = {"role": str(message.role), "content": scrub(message.text)}
     if message.tool_calls:
-        told["tool_calls"] = [
+        fields["tool_calls"] = [
             {"function": {"name": call.name, "arguments": dict(call.arguments)}}
             for call in message.tool_calls
         ]
     if message.tool_name is not None:
-        told["tool_name"] = message.tool_name
-    return told
+        fields["tool_name"] = message.tool_name
+    return fields
 
 
 def _tool(tool: ToolSpec) -> dict[str, Any]:

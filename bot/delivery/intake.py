@@ -202,19 +202,19 @@ class InboxIntake:
 
     async def _take(self, unit: Unit, inbound: Inbound, place: Place, batch: _Batch) -> None:
         call = self._command(inbound)
-        word = self._refusal(inbound, lane_of(place.session, call))
+        notice = self._refusal(inbound, lane_of(place.session, call))
         now_ns = self._clock.now_ns()
         row = await inbox.take(
             unit,
             inbound if place.mode is not Mode.POOLS else _wordless(inbound),
-            with_text=place.mode is not Mode.POOLS and word is None,
+            with_text=place.mode is not Mode.POOLS and notice is None,
             now_ns=now_ns,
-            state=_CLOSED_AS[word] if word else InboxState.WAITING,
+            state=_CLOSED_AS[notice] if notice else InboxState.WAITING,
         )
         if row is None:
             log.info("message.repeated", session=place.session)
-        elif word:
-            await self._notify(unit, inbound.chat, word, inbound)
+        elif notice:
+            await self._notify(unit, inbound.chat, notice, inbound)
             batch.notices += 1
         else:
             batch.claims.append(Claim(row=row, inbound=inbound, place=place, call=call))
@@ -234,12 +234,14 @@ class InboxIntake:
         age_ns = self._clock.now_ns() - inbound.sent_at_ns
         return age_ns > self._settings.max_age_s * SECOND_NS
 
-    async def _notify(self, unit: Unit, chat: ChatRef, word: Text, inbound: Inbound | None) -> None:
+    async def _notify(
+        self, unit: Unit, chat: ChatRef, notice: Text, inbound: Inbound | None
+    ) -> None:
         text, hint = (inbound.text, inbound.author.language) if inbound else ("", None)
         language = language_of(text, hint)
-        log.info("message.unanswered", why=word.value, platform=chat.platform.value)
+        log.info("message.unanswered", why=notice.value, platform=chat.platform.value)
         await self._delivery.notify(
-            unit, chat, word.value, lambda count: say(word, language, count=count)
+            unit, chat, notice.value, lambda count: say(notice, language, count=count)
         )
 
     async def _sweep(self) -> None:
@@ -261,12 +263,12 @@ class InboxIntake:
     async def _reclaim(self, unit: Unit, waiting: Waiting) -> Claim | None:
         inbound = waiting.inbound
         place = self._place(inbound)
-        word = self._ending(waiting)
-        if not place.allowed or word:
-            state = _CLOSED_AS[word] if word and place.allowed else InboxState.REFUSED
+        notice = self._ending(waiting)
+        if not place.allowed or notice:
+            state = _CLOSED_AS[notice] if notice and place.allowed else InboxState.REFUSED
             await inbox.close(unit, waiting.row, state, now_ns=self._clock.now_ns())
-            if word and place.allowed:
-                await self._notify(unit, inbound.chat, word, inbound)
+            if notice and place.allowed:
+                await self._notify(unit, inbound.chat, notice, inbound)
             return None
         return Claim(row=waiting.row, inbound=inbound, place=place, call=self._command(inbound))
 

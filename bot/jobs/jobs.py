@@ -116,7 +116,7 @@ async def summarise_due(summaries: Summaries, report: Report, *, parallel: int =
     async with asyncio.TaskGroup() as workers:
         for _ in range(min(parallel, len(due))):
             workers.create_task(tick.work())
-    return tick.told()
+    return tick.outcome()
 
 
 class _Tick:
@@ -149,7 +149,7 @@ class _Tick:
             log.warning("summary.not_saved", session=session, error=type(error).__name__)
             return None
 
-    def told(self) -> str:
+    def outcome(self) -> str:
         """What came of it."""
         tail = ", no model to be had" if self._absent else ""
         return (

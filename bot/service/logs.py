@@ -113,11 +113,11 @@ def _wordless(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict
         raised = sys.exc_info()
     error = raised[1] if isinstance(raised, tuple) else raised
     if isinstance(error, BaseException):
-        event["exception"] = "\n".join(_told(error))
+        event["exception"] = "\n".join(_traceback(error))
     return event
 
 
-def _told(error: BaseException) -> list[str]:
+def _traceback(error: BaseException) -> list[str]:
     """Where an exception came from, and those behind it, the first cause first."""
     lines: list[str] = []
     chain: list[BaseException] = []
@@ -131,7 +131,7 @@ def _told(error: BaseException) -> list[str]:
             f"{type(one).__name__}: {one}" if isinstance(one, KithError) else type(one).__name__
         )
         if isinstance(one, BaseExceptionGroup):
-            lines += [f"  {line}" for part in one.exceptions for line in _told(part)]
+            lines += [f"  {line}" for part in one.exceptions for line in _traceback(part)]
     return lines
 
 

@@ -68,6 +68,6 @@ class ServiceStatus:
         """How the past is searched."""
         if self.embed_model is None:
             return "words"
-        told = "by words only for now" if self.keyword_only else "words and meaning"
+        how = "by words only for now" if self.keyword_only else "words and meaning"
         waiting = f" ({self.waiting_vectors} messages wait for vectors)"
-        return told + (waiting if self.waiting_vectors else "")
+        return how + (waiting if self.waiting_vectors else "")

@@ -60,7 +60,7 @@ class Standings:
             standing=standing,
             since_ns=self._clock.now_ns(),
             restarts=before.restarts + (standing is Standing.DOWN),
-            error=before.error if error is None else _told(error),
+            error=before.error if error is None else _reason(error),
         )
         if all(one.standing is not Standing.STARTING for one in self.all):
             self.settled.set()
@@ -144,6 +144,6 @@ class Supervisor:
         )
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """What is safe to show: a foreign error's text may quote what a person wrote."""
     return str(error) if isinstance(error, KithError) else type(error).__name__

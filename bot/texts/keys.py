@@ -6,7 +6,7 @@ from enum import StrEnum, auto
 class Text(StrEnum):
     """A text, by what it says."""
 
-    # Instead of an answer
+    # Instead of an answer; the outbox stores these keys
     MODEL_UNREACHABLE = auto()
     MODEL_MISSING = auto()
     MODEL_SILENT = auto()

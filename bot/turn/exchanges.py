@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from bot.turn.running import Finished, told_arguments
+from bot.turn.running import Finished, format_arguments
 from memory.ports import ChatMessage, ChatRole, ToolCall
 from memory.prompt.tokens import MESSAGE_OVERHEAD_TOKENS
 
@@ -33,13 +33,13 @@ class Exchange:
     condensed: bool = False
 
     def messages(self) -> tuple[ChatMessage, ...]:
-        """As the model is told it again."""
+        """As the model reads it again."""
         asked = ChatMessage(role=ChatRole.ASSISTANT, text=self.text, tool_calls=self.calls)
-        told = (
+        results = (
             ChatMessage(role=ChatRole.TOOL, text=result, tool_name=call.name)
             for call, result in zip(self.calls, self.results, strict=True)
         )
-        return (asked, *told)
+        return (asked, *results)
 
 
 def exchange_of(text: str, finished: Sequence[Finished]) -> Exchange:
@@ -58,7 +58,7 @@ def tokens_of(exchanges: Sequence[Exchange], count: Count) -> int:
 
 def _tokens(exchange: Exchange, count: Count) -> int:
     texts = [exchange.text, *exchange.results]
-    texts += [call.name + told_arguments(call.arguments) for call in exchange.calls]
+    texts += [call.name + format_arguments(call.arguments) for call in exchange.calls]
     return sum(count(text) + MESSAGE_OVERHEAD_TOKENS for text in texts)
 
 

@@ -10,7 +10,7 @@ from bot.turn.exchanges import FULL_SHARE, Count, Exchange, exchange_of, fitted,
 from bot.turn.interface import Scene
 from bot.turn.registry import NO_KIT, Kit
 from bot.turn.replies import Cleaner, cleaner_for
-from bot.turn.running import Finished, Runner, told_arguments
+from bot.turn.running import Finished, Runner, format_arguments
 from bot.turn.saying import excerpts_in
 from bot.turn.speaking import Spoken, speak
 from memory.errors import ModelAnswerInvalid, ModelRefused
@@ -146,13 +146,13 @@ class ToolLoop:
         """Run what was asked for, and keep the exchange."""
         names = dict.fromkeys((*turn.scene.tried, *(call.name for call in spoken.calls)))
         turn.scene = replace(turn.scene, tried=tuple(names))
-        keys = [(call.name, told_arguments(call.arguments)) for call in spoken.calls]
+        keys = [(call.name, format_arguments(call.arguments)) for call in spoken.calls]
         new = [
             call
             for index, (call, key) in enumerate(zip(spoken.calls, keys, strict=True))
             if key not in turn.asked and key not in keys[:index]
         ]
-        await self._tell(turn, [call.name for call in new])
+        await self._show(turn, [call.name for call in new])
         done = await self._runner.run(new, turn.kit.tools, turn.scene)
         found = excerpts_in(one.text for one in done)
         turn.scene = replace(turn.scene, said=(*turn.scene.said, *found))
@@ -166,7 +166,7 @@ class ToolLoop:
         turn.runs += done
         turn.exchanges.append(self._cut(turn, exchange_of(spoken.text, finished)))
 
-    async def _tell(self, turn: _Turn, names: Sequence[str]) -> None:
+    async def _show(self, turn: _Turn, names: Sequence[str]) -> None:
         """Show in the chat what runs."""
         for name in dict.fromkeys(names):
             if tool := turn.kit.tools.get(name):

@@ -58,11 +58,11 @@ class Toolbox:
             tools={offer.tool.name: offer.tool for offer in offered},
             specs=specs,
             rules=RULES,
-            tokens=count(RULES) + sum(count(_as_told(spec)) for spec in specs),
+            tokens=count(RULES) + sum(count(_format(spec)) for spec in specs),
         )
         return kit if kit.tokens <= limits.prompt_tokens * _LARGEST_SHARE else NO_KIT
 
 
-def _as_told(spec: ToolSpec) -> str:
+def _format(spec: ToolSpec) -> str:
     """Roughly what a chat template makes of it."""
     return dumps([spec.name, spec.description, dict(spec.parameters)], ensure_ascii=False)

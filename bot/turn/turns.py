@@ -100,7 +100,7 @@ class TurnEngine:
             reply = await self._turn(scene, entry, draft, settle)
         except KithError as error:
             log.warning("turn.failed", session=scene.session, error=type(error).__name__)
-            reply = await self._fail(_explain(error, scene.language), settle)
+            reply = await self._fail(_failure(error, scene.language), settle)
         except Exception:
             log.exception("turn.broke", session=scene.session)
             reply = await self._fail(say(Text.FAULT, scene.language), settle)
@@ -152,7 +152,7 @@ class TurnEngine:
             del self._running[session]
 
 
-_EXPLAINED: tuple[tuple[type[KithError], Text], ...] = (
+_FAILURES: tuple[tuple[type[KithError], Text], ...] = (
     (ModelUnreachable, Text.MODEL_UNREACHABLE),
     (ModelMissing, Text.MODEL_MISSING),
     (ModelTimedOut, Text.MODEL_SILENT),
@@ -163,11 +163,11 @@ _EXPLAINED: tuple[tuple[type[KithError], Text], ...] = (
 )
 
 
-def _explain(error: KithError, language: Language) -> str:
-    """What to tell the person; the operator finds the details in the log."""
+def _failure(error: KithError, language: Language) -> str:
+    """What the person reads; the operator finds the details in the log."""
     if isinstance(error, PromptTooLong):
         return say(Text.TOO_LONG, language, needed=error.needed_tokens, limit=error.limit_tokens)
-    for kind, word in _EXPLAINED:
+    for kind, text in _FAILURES:
         if isinstance(error, kind):
-            return say(word, language, reason=error)
+            return say(text, language, reason=error)
     return say(Text.FAULT, language)
