@@ -34,7 +34,7 @@ err = Console(stderr=True)
 
 
 @contextmanager
-def errors_told() -> Iterator[None]:
+def report_errors() -> Iterator[None]:
     """Turn our errors into a message that says what to do next, with the right exit code.
 
     Raises:
@@ -54,8 +54,8 @@ def errors_told() -> Iterator[None]:
 
 
 def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run a command's coroutine on an event loop of its own, errors told."""
-    with errors_told():
+    """Run a command's coroutine on an event loop of its own, errors reported."""
+    with report_errors():
         return asyncio.run(work())
 
 

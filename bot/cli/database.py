@@ -10,7 +10,7 @@ from rich.table import Table
 from bot.cli.boundary import ExitCode, out, run
 from bot.cli.ground import service_or_here
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
-from bot.service.data_verbs import BACKUP, CHECK, REPAIR, Told, back_up, examine, mend
+from bot.service.data_verbs import BACKUP, CHECK, REPAIR, Result, back_up, examine, mend
 
 database = typer.Typer(
     help="The database: check it, repair what is derived, copy it.", no_args_is_help=True
@@ -33,20 +33,20 @@ _PARTS = {
 def check(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
     """Compare everything derived with what it is derived from; exit 1 when something is wrong."""
 
-    async def work() -> Told:
+    async def work() -> Result:
         return await service_or_here(loaded(config, data_dir), CHECK, examine)
 
-    _tell(run(work), as_json=as_json)
+    _show(run(work), as_json=as_json)
 
 
 @database.command()
 def repair(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
     """Rebuild the keyword index and all else that is derived; no message is touched."""
 
-    async def work() -> Told:
+    async def work() -> Result:
         return await service_or_here(loaded(config, data_dir), REPAIR, mend)
 
-    _tell(run(work), as_json=as_json)
+    _show(run(work), as_json=as_json)
 
 
 @database.command()
@@ -56,21 +56,21 @@ def backup(
     """Copy the database into a new file, while everything goes on."""
     place = target.expanduser().absolute()
 
-    async def work() -> Told:
+    async def work() -> Result:
         settings = loaded(config, data_dir)
         return await service_or_here(
             settings, BACKUP, lambda ground: back_up(ground, place), target=str(place)
         )
 
-    told = run(work)
+    copied = run(work)
     if as_json:
-        out.print_json(json.dumps(told))
+        out.print_json(json.dumps(copied))
     else:
-        line = f"{told['bytes']:,} bytes written to {told['file']}"
+        line = f"{copied['bytes']:,} bytes written to {copied['file']}"
         out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _tell(found: Told, *, as_json: bool) -> None:
+def _show(found: Result, *, as_json: bool) -> None:
     if as_json:
         out.print_json(json.dumps(found))
     else:

@@ -74,7 +74,7 @@ def show(
     if as_json:
         out.print_json(json.dumps(_object(one)), ensure_ascii=False)
         return
-    told = {
+    fields = {
         "id": one.id,
         "tool": one.tool,
         "written": format_second(one.written_at_ns, zone),
@@ -85,7 +85,7 @@ def show(
         "action": one.action,
         "outcome": one.outcome.value,
     }
-    for key, value in told.items():
+    for key, value in fields.items():
         out.print(f"{key}: {value}", markup=False, highlight=False, soft_wrap=True)
 
 

@@ -20,7 +20,7 @@ from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.config.config import Loaded
 from bot.config.datadir import DATABASE
 from bot.errors import UsageError
-from bot.service.data_verbs import IMPORT, Told, bring_in, wordless_prefixes
+from bot.service.data_verbs import IMPORT, Result, bring_in, wordless_prefixes
 from memory.database.database import open_reader
 from memory.transfer.checking import Checked, Progress, check, session_named
 from memory.transfer.exporting import Exported, export
@@ -50,7 +50,7 @@ def import_(
     """Import sessions: Agenvoy's or Chatmery's files, or what 'kith export' wrote."""
     place = source.expanduser().absolute()
 
-    async def work() -> Told:
+    async def work() -> Result:
         settings = loaded(config, data_dir)
         wanted = session_named(session) if session else None
         with _shown() as progress:
@@ -69,7 +69,7 @@ def import_(
     if as_json:
         out.print_json(json.dumps(result, ensure_ascii=False))
     else:
-        _tell(result)
+        _show(result)
 
 
 async def _dry(
@@ -89,7 +89,7 @@ async def _dry(
         return await look(source, reader)
 
 
-def _counted(checked: Checked) -> Told:
+def _counted(checked: Checked) -> Result:
     """What a dry run found: everything counts as new, as nothing was compared one by one."""
     sessions = [
         Imported(
@@ -109,7 +109,7 @@ def _counted(checked: Checked) -> Told:
     }
 
 
-def _tell(result: Told) -> None:
+def _show(result: Result) -> None:
     verb = "would be imported" if result["dry_run"] else "imported"
     for one in _listed(result["sessions"]):
         extra = ", its summary" if one["summary"] else ""
@@ -164,8 +164,8 @@ def export_(
         result = asdict(done) | {"directory": str(done.directory)}
         out.print_json(json.dumps(result, ensure_ascii=False))
         return
-    told = f"{done.messages} messages and {done.entries} facts written to {done.directory}"
-    out.print(told, markup=False, highlight=False, soft_wrap=True)
+    line = f"{done.messages} messages and {done.entries} facts written to {done.directory}"
+    out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from bot.config.config import Loaded
 from bot.config.datadir import DATABASE, owned
 from bot.errors import ServiceNotRunning, UsageError
 from bot.service.control import ask_service
-from bot.service.data_verbs import Ground, Told, wordless_prefixes
+from bot.service.data_verbs import Ground, Result, wordless_prefixes
 from memory.database.database import open_database
 
 LONGEST_S = 24 * 3600.0
@@ -19,11 +19,11 @@ LONGEST_S = 24 * 3600.0
 async def service_or_here(
     settings: Loaded,
     verb: str,
-    work: Callable[[Ground], Awaitable[Told]],
+    work: Callable[[Ground], Awaitable[Result]],
     *,
     new: bool = False,
     **arguments: object,
-) -> Told:
+) -> Result:
     """What came of the work.
 
     Args:

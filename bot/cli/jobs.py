@@ -78,8 +78,8 @@ def run_(name: Name, *, data_dir: DataDir = None, config: ConfigFile = None) -> 
 
     ended = run(work)
     seconds = ended["duration_ms"] / 1_000
-    told = f"{name}: {ended['outcome']} in {seconds:.1f} s  {ended['detail']}"
-    out.print(told.rstrip(), markup=False, highlight=False, soft_wrap=True)
+    line = f"{name}: {ended['outcome']} in {seconds:.1f} s  {ended['detail']}"
+    out.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True)
     if ended["outcome"] != "done":
         raise typer.Exit(ExitCode.FAILED)
 

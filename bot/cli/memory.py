@@ -101,7 +101,7 @@ def search(
 
     async def work() -> tuple[Excerpts, tzinfo | None]:
         settings = loaded(config, data_dir)
-        await _view(settings.data_dir / DATABASE, SessionId(session))  # a mistyped name is told
+        await _view(settings.data_dir / DATABASE, SessionId(session))  # a mistyped name is refused
         async with open_lookup(settings) as lookup:
             now_ns = SystemClock().now_ns()
             sought = Sought(session=SessionId(session), text=query, now_ns=now_ns, limit=limit)

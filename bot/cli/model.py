@@ -9,7 +9,7 @@ from rich.table import Table
 
 from adapters.embedded.store import Held, Store
 from adapters.embedded.weights import DEFAULT, find
-from bot.cli.boundary import err, errors_told, out, run
+from bot.cli.boundary import err, out, report_errors, run
 from bot.cli.options import ConfigFile, Json, loaded
 from bot.cli.provision import fetch_shown
 
@@ -28,7 +28,7 @@ def _store(config: Path | None) -> Store:
 @model.command("list")
 def list_(*, as_json: Json = False, config: ConfigFile = None) -> None:
     """List the models, and which are here."""
-    with errors_told():
+    with report_errors():
         held = _store(config).listing()
         if as_json:
             out.print_json(json.dumps([_row(one) for one in held]))
@@ -71,13 +71,13 @@ def get(name: Name = DEFAULT, *, given: From = None, config: ConfigFile = None) 
 @model.command()
 def path(name: Name = DEFAULT, *, config: ConfigFile = None) -> None:
     """Print where a model's file lies."""
-    with errors_told():
+    with report_errors():
         out.print(str(_store(config).need(find(name))), soft_wrap=True, highlight=False)
 
 
 @model.command()
 def remove(name: Name, *, config: ConfigFile = None) -> None:
     """Delete a model's file and what a cut fetch left."""
-    with errors_told():
+    with report_errors():
         freed = _store(config).remove(find(name))
         out.print(f"{freed / _MB:,.0f} MB freed", highlight=False)

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from bot.cli.boundary import ExitCode, errors_told, out, run
+from bot.cli.boundary import ExitCode, out, report_errors, run
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.config.config import Loaded
 from bot.errors import ServiceNotRunning
@@ -19,7 +19,7 @@ _COLOURS = {"up": "green", "starting": "yellow", "down": "yellow", "given up": "
 
 def status(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
     """Show what the running service does; exit 1 when none runs."""
-    with errors_told():
+    with report_errors():
         settings = loaded(config, data_dir)
     found = run(lambda: _ask(settings, as_json=as_json))
     if as_json:
@@ -58,15 +58,15 @@ def _show(found: dict[str, Any], zone: tzinfo | None) -> None:
     if found["quarantined"]:
         table.add_row("not understood", f"{found['quarantined']} updates")
     for trouble in found["troubles"]:
-        told = f"{format_second(trouble['at_ns'], zone)}  {trouble['event']} {trouble['error']}"
-        table.add_row("trouble", told.rstrip())
+        line = f"{format_second(trouble['at_ns'], zone)}  {trouble['event']} {trouble['error']}"
+        table.add_row("trouble", line.rstrip())
     out.print(table, highlight=False)
 
 
 def _adapter(adapter: dict[str, Any], zone: tzinfo | None) -> str:
     standing = adapter["standing"]
     colour = _COLOURS.get(standing, "white")
-    told = f"[{colour}]{standing}[/{colour}] since {format_second(adapter['since_ns'], zone)}"
+    text = f"[{colour}]{standing}[/{colour}] since {format_second(adapter['since_ns'], zone)}"
     if standing != "up" and adapter["error"]:
-        told += f"\n{adapter['error']}"
-    return told
+        text += f"\n{adapter['error']}"
+    return text

@@ -21,7 +21,7 @@ from memory.transfer.checking import Progress, check, session_named
 from memory.transfer.importing import store, take_pages
 from memory.values import Mode
 
-Told = dict[str, object]
+Result = dict[str, object]
 
 IMPORT, CHECK, REPAIR, BACKUP = "import", "db.check", "db.repair", "db.backup"
 
@@ -50,7 +50,7 @@ def wordless_prefixes(access: Mapping[Platform, AccessSettings]) -> tuple[str, .
     )
 
 
-async def bring_in(ground: Ground, source: Path, *, session: str, progress: Progress) -> Told:
+async def bring_in(ground: Ground, source: Path, *, session: str, progress: Progress) -> Result:
     """Import everything that lies in `source`, into `session` or, if empty, under its own names.
 
     Raises:
@@ -77,17 +77,17 @@ async def bring_in(ground: Ground, source: Path, *, session: str, progress: Prog
     }
 
 
-async def examine(ground: Ground) -> Told:
+async def examine(ground: Ground) -> Result:
     """What a check finds."""
-    return as_told(await check_soundness(ground.database))
+    return as_object(await check_soundness(ground.database))
 
 
-async def mend(ground: Ground) -> Told:
+async def mend(ground: Ground) -> Result:
     """What a check finds after everything derived was rebuilt."""
-    return as_told(await repair(ground.database))
+    return as_object(await repair(ground.database))
 
 
-async def back_up(ground: Ground, target: Path) -> Told:
+async def back_up(ground: Ground, target: Path) -> Result:
     """Copy the database into a new file.
 
     Raises:
@@ -117,7 +117,7 @@ def _make_private(target: Path) -> None:
         raise UsageError(f"{target} cannot be written: {error.strerror}") from error
 
 
-def as_told(found: Soundness) -> Told:
+def as_object(found: Soundness) -> Result:
     """A check as plain data."""
     return {"sound": found.sound, **asdict(found)}
 
