@@ -9,17 +9,15 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from secrets import compare_digest
-from typing import Protocol
+from typing import NewType, Protocol
 
 from memory.values import PersonId, SessionId
 
+Platform = NewType("Platform", str)
+"""Where people chat, by the name of its manifest."""
 
-class Platform(StrEnum):
-    """Where people chat."""
-
-    CONSOLE = "console"
-    DISCORD = "discord"
-    TELEGRAM = "telegram"
+CONSOLE = Platform("console")
+"""This machine's own terminal: no service connects to it."""
 
 
 class ChatKind(StrEnum):

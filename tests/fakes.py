@@ -9,6 +9,8 @@ from inspect import isawaitable
 
 import numpy as np
 
+from adapters.discord.options import DISCORD
+from adapters.telegram.options import TELEGRAM
 from bot.ports import (
     ChatRef,
     CommandAnswer,
@@ -291,7 +293,7 @@ class FakeAdapter:
     that knows nonces shows a repeated one once.
     """
 
-    def __init__(self, platform: Platform = Platform.TELEGRAM, *, part_chars: int = 1000) -> None:
+    def __init__(self, platform: Platform = TELEGRAM, *, part_chars: int = 1000) -> None:
         self._platform = platform
         self._part_chars = part_chars
         self.faults: list[Exception | None] = []
@@ -321,7 +323,7 @@ class FakeAdapter:
         if self.faults and (fault := self.faults.pop(0)) is not None:
             raise fault
         seen = [one.nonce for one in self.arrived]
-        if self._platform is not Platform.DISCORD or part.nonce not in seen:
+        if self._platform is not DISCORD or part.nonce not in seen:
             self.arrived.append(part)
         if self.faults_after and (fault := self.faults_after.pop(0)) is not None:
             raise fault

@@ -1,21 +1,18 @@
 """The Discord connection: its life, what is received, what is sent."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import discord
 import structlog
-import yarl
-from discord.gateway import DiscordWebSocket
-from discord.http import Route
 
 from adapters.discord.client import Client
 from adapters.discord.commands import Tree
+from adapters.discord.endpoints import endpoints
 from adapters.discord.errors import FOREIGN, login_fault, send_fault
 from adapters.discord.inlet import Inlet
-from adapters.discord.options import DiscordOptions
+from adapters.discord.options import DISCORD, DiscordOptions
 from adapters.discord.parts import parts
 from adapters.discord.typist import Typist
 from bot.errors import AdapterError, SendDeferred
@@ -40,25 +37,8 @@ async def open_discord(
     clock: Clock,
 ) -> AsyncIterator["DiscordAdapter"]:
     """The adapter, pointed at Discord or at the endpoints that the options name."""
-    base, gateway = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
-    # The library logs whole events, text included, below this level.
-    logging.getLogger("discord").setLevel(logging.WARNING)
-    # It would warn at each start that voice, which this bot has no use for, is not installed.
-    discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
-    if options.api_url is not None:
-        Route.BASE = options.api_url
-        DiscordWebSocket.DEFAULT_GATEWAY = _gateway(options.api_url, options.gateway_url)
-    try:
+    with endpoints(options):
         yield DiscordAdapter(options, intake=intake, door=door, specs=specs, clock=clock)
-    finally:
-        Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = base, gateway
-
-
-def _gateway(api_url: str, gateway_url: str | None) -> yarl.URL:
-    if gateway_url is not None:
-        return yarl.URL(gateway_url)
-    api = yarl.URL(api_url)
-    return api.with_scheme("wss" if api.scheme == "https" else "ws").with_path("/gateway")
 
 
 class DiscordAdapter:
@@ -85,7 +65,7 @@ class DiscordAdapter:
     @property
     def platform(self) -> Platform:
         """Discord."""
-        return Platform.DISCORD
+        return DISCORD
 
     async def run(self, ready: Callable[[], None]) -> None:
         """Receive until cancelled; `ready` is called for each new or resumed session.
@@ -110,7 +90,7 @@ class DiscordAdapter:
         if client.user is None:
             raise AdapterError("Discord did not say who we are")
         bot = client.user.id
-        taken = await self._intake.positions(Platform.DISCORD, str(bot))
+        taken = await self._intake.positions(DISCORD, str(bot))
         await self._offer_commands(client, bot=bot, known=taken.get(COMMANDS_STREAM))
         client.inlet = Inlet(
             client,
@@ -143,7 +123,7 @@ class DiscordAdapter:
             log.warning("discord.commands_refused", error=type(exc).__name__)
             return
         position = Position(
-            platform=Platform.DISCORD, bot=str(bot), stream=COMMANDS_STREAM, value=fingerprint
+            platform=DISCORD, bot=str(bot), stream=COMMANDS_STREAM, value=fingerprint
         )
         await self._intake.accept([], positions=[position])
         log.info("discord.commands_published", commands=len(self._specs))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import discord
 
 from adapters.discord.client import Client
+from adapters.discord.endpoints import endpoints
 from adapters.discord.errors import FOREIGN, login_fault
 from adapters.discord.options import DiscordOptions
 
@@ -30,20 +31,21 @@ class DiscordFacts:
 
 
 async def check(options: DiscordOptions) -> DiscordFacts:
-    """Log in and look. Inside `open_discord`, which chooses the endpoint.
+    """Log in and look.
 
     Raises:
         LoginRefused: the token is not accepted; the text says what to do.
         AdapterError: Discord cannot be reached.
     """
-    client = Client(options, lambda: None)
-    try:
-        await client.login(options.token.reveal())
-        return _facts(client)
-    except FOREIGN as exc:
-        raise login_fault(exc) from exc
-    finally:
-        await client.close()
+    with endpoints(options):
+        client = Client(options, lambda: None)
+        try:
+            await client.login(options.token.reveal())
+            return _facts(client)
+        except FOREIGN as exc:
+            raise login_fault(exc) from exc
+        finally:
+            await client.close()
 
 
 def _facts(client: Client) -> DiscordFacts:

@@ -1,13 +1,14 @@
 """discord.py's client as this bot uses it: which events it wants, and where they go."""
 
 import asyncio
+import logging
 import sys
 from collections.abc import Callable, Sequence
 
 import discord
 import structlog
 
-from adapters.discord.inlet import Edited, Gone, Inlet
+from adapters.discord.inlet import EditedMessage, Gone, Inlet
 from adapters.discord.options import DiscordOptions
 
 log = structlog.get_logger()
@@ -24,6 +25,10 @@ class Client(discord.Client):
     inlet: Inlet
 
     def __init__(self, options: DiscordOptions, ready: Callable[[], None]) -> None:
+        # The library logs whole events, text included, below this level.
+        logging.getLogger("discord").setLevel(logging.WARNING)
+        # It would warn that voice, which this bot has no use for, is not installed.
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
             intents=discord.Intents(guilds=True, messages=True, message_content=True),
             allowed_mentions=quiet_mentions(),
@@ -70,7 +75,7 @@ class Client(discord.Client):
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
         """A person changed a message; previews that Discord adds to one are no change of words."""
         if payload.message.edited_at is not None:
-            await self.inlet.heard(Edited(message=payload.message))
+            await self.inlet.heard(EditedMessage(message=payload.message))
 
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         """A message was deleted."""

@@ -13,10 +13,10 @@ import discord
 import structlog
 
 from adapters.discord.backlog import gaps, missed
-from adapters.discord.options import DiscordOptions
+from adapters.discord.options import DISCORD, DiscordOptions
 from adapters.discord.reader import Reader
 from adapters.discord.translate import gone_from, snowflake_at
-from bot.ports import Intake, Platform, Position
+from bot.ports import Intake, Position
 from memory.ports import Clock
 
 log = structlog.get_logger()
@@ -29,7 +29,7 @@ _NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edited:
+class EditedMessage:
     """A message that says something else now."""
 
     message: discord.Message
@@ -65,7 +65,7 @@ class Inlet:
         self._reader = Reader(client, bot=bot, chatter=options.chatter)
         self._taken = {int(k): int(v) for k, v in taken.items() if k.isdigit() and v.isdigit()}
         self._taken_before = dict(self._taken)
-        self._live: asyncio.Queue[discord.Message | Edited | Gone] = asyncio.Queue(_QUEUE)
+        self._live: asyncio.Queue[discord.Message | EditedMessage | Gone] = asyncio.Queue(_QUEUE)
         self._session = 0
         self._listed = asyncio.Event()
         self._caught_up = asyncio.Event()
@@ -81,7 +81,7 @@ class Inlet:
         """The servers and channels of the new session are known."""
         self._listed.set()
 
-    async def heard(self, event: discord.Message | Edited | Gone) -> None:
+    async def heard(self, event: discord.Message | EditedMessage | Gone) -> None:
         """A live event; waits while the queue is full, in the order of the calls."""
         await self._live.put(event)
 
@@ -117,7 +117,7 @@ class Inlet:
             while len(events) < _BATCH and not self._live.empty():
                 events.append(self._live.get_nowait())
             for kind, together in groupby(events, type):
-                if kind is Edited or kind is Gone:
+                if kind is EditedMessage or kind is Gone:
                     for event in together:
                         await self._correct(event)
                 else:
@@ -125,8 +125,8 @@ class Inlet:
             for _ in events:
                 self._live.task_done()
 
-    async def _correct(self, event: discord.Message | Edited | Gone) -> None:
-        if isinstance(event, Edited):
+    async def _correct(self, event: discord.Message | EditedMessage | Gone) -> None:
+        if isinstance(event, EditedMessage):
             for inbound in await self._reader.read_edit(event.message):
                 await self._intake.edited(inbound)
         elif isinstance(event, Gone):
@@ -190,7 +190,7 @@ class Inlet:
 
     def _position(self, channel: int, message: int) -> Position:
         return Position(
-            platform=Platform.DISCORD,
+            platform=DISCORD,
             bot=str(self._bot),
             stream=str(channel),
             value=str(message),

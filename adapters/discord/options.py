@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from bot.ports import Secret
+from bot.ports import Platform, Secret
+
+DISCORD = Platform("discord")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

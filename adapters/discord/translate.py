@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 import discord
 
-from bot.ports import Author, ChatKind, ChatRef, CommandCall, Inbound, Platform
+from adapters.discord.options import DISCORD
+from bot.ports import Author, ChatKind, ChatRef, CommandCall, Inbound
 from memory.language.text import clip, one_line, scrub
 from memory.values import PersonId
 
@@ -76,7 +77,7 @@ def place(channel: discord.abc.Snowflake, *, guild: discord.Guild | None, bot: i
     """Where a message was written. A thread or forum post knows the channel it belongs to."""
     parent = channel.parent_id if isinstance(channel, discord.Thread) else None
     return ChatRef(
-        platform=Platform.DISCORD,
+        platform=DISCORD,
         bot=str(bot),
         chat=str(channel.id),
         kind=ChatKind.DIRECT if guild is None else ChatKind.GROUP,
@@ -89,7 +90,7 @@ def place(channel: discord.abc.Snowflake, *, guild: discord.Guild | None, bot: i
 def gone_from(channel: int, *, guild: int | None, bot: int) -> ChatRef:
     """The place of a deletion, as far as Discord tells of it."""
     return ChatRef(
-        platform=Platform.DISCORD,
+        platform=DISCORD,
         bot=str(bot),
         chat=str(channel),
         kind=ChatKind.DIRECT if guild is None else ChatKind.GROUP,
@@ -105,7 +106,7 @@ def author(
     if isinstance(user, discord.Member):
         roles = tuple(str(role.id) for role in user.roles if role.id != user.guild.id)
     return Author(
-        person=PersonId(f"{Platform.DISCORD}:{user.id}"),
+        person=PersonId(f"{DISCORD}:{user.id}"),
         name=clip(one_line(scrub(user.display_name)), NAME_CHARS) or str(user.id),
         roles=roles,
         language=language,

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import structlog
 from telegram import LinkPreviewOptions, ReplyParameters, User
@@ -15,7 +15,7 @@ from adapters.telegram.connection import Connection, open_connection
 from adapters.telegram.errors import adapter_error, reason, says, send_error
 from adapters.telegram.formatting import to_html
 from adapters.telegram.menu import Menu, menus, names
-from adapters.telegram.options import TelegramOptions
+from adapters.telegram.options import TELEGRAM, TelegramOptions
 from adapters.telegram.pacing import Pacing
 from adapters.telegram.receiving import Receiving
 from adapters.telegram.translate import Me
@@ -28,18 +28,6 @@ _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 """A preview makes Telegram fetch the link, and a model may have put people's words into it."""
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BotFacts:
-    """What the platform says about our account, for `kith doctor`."""
-
-    id: str
-    username: str
-    reads_all_group_messages: bool
-    """False while privacy mode is on: in groups only commands, mentions and replies arrive.
-    After turning it off the bot must be removed from each group and added again."""
-    joins_groups: bool
 
 
 class TelegramAdapter:
@@ -61,7 +49,7 @@ class TelegramAdapter:
     @property
     def platform(self) -> Platform:
         """Telegram."""
-        return Platform.TELEGRAM
+        return TELEGRAM
 
     async def run(self, ready: Callable[[], None]) -> None:
         """Receive until cancelled; `ready` is called once Telegram has let us in.
@@ -76,24 +64,6 @@ class TelegramAdapter:
         await self._offer_commands()
         me = Me(id=user.id, username=user.username or "", commands=names(self._specs))
         await Receiving(self._connection, self._intake, me, self._options).run()
-
-    async def facts(self) -> BotFacts:
-        """Who we are to Telegram.
-
-        Raises:
-            LoginRefused: the token is not accepted.
-            PlatformUnreachable: Telegram did not answer.
-        """
-        try:
-            user = await self._connection.bot.get_me()
-        except TelegramError as error:
-            raise adapter_error(error) from error
-        return BotFacts(
-            id=str(user.id),
-            username=user.username or "",
-            reads_all_group_messages=bool(user.can_read_all_group_messages),
-            joins_groups=bool(user.can_join_groups),
-        )
 
     def split(self, text: str) -> list[str]:
         """Parts of at most 4096 UTF-16 units; formatting only makes them shorter."""

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from bot.ports import Secret
+from bot.ports import Platform, Secret
+
+TELEGRAM = Platform("telegram")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,18 @@ from telegram.error import Conflict, RetryAfter, TelegramError
 
 from adapters.telegram.connection import Connection
 from adapters.telegram.errors import adapter_error, reason, retry_after_s
-from adapters.telegram.options import TelegramOptions
-from adapters.telegram.translate import UNREADABLE, Edited, Me, Moved, fault, translate, update_id
+from adapters.telegram.options import TELEGRAM, TelegramOptions
+from adapters.telegram.translate import (
+    UNREADABLE,
+    EditedUpdate,
+    Me,
+    Moved,
+    fault,
+    translate,
+    update_id,
+)
 from bot.errors import AdapterError, LoginRefused
-from bot.ports import Inbound, Intake, Platform, Position, Quarantined
+from bot.ports import Inbound, Intake, Position, Quarantined
 from memory.errors import StoreError
 
 STREAM = "updates"
@@ -41,7 +49,7 @@ class _Troubles:
 class _Batch:
     """The updates of one answer, understood as far as they can be."""
 
-    events: list[Inbound | Moved | Edited] = field(default_factory=list)
+    events: list[Inbound | Moved | EditedUpdate] = field(default_factory=list)
     quarantined: list[Quarantined] = field(default_factory=list)
     next_offset: int
 
@@ -64,7 +72,7 @@ class Receiving:
         Raises:
             AdapterError: Telegram, or the inbox, has failed too often in a row.
         """
-        stored = await self._intake.positions(Platform.TELEGRAM, str(self._me.id))
+        stored = await self._intake.positions(TELEGRAM, str(self._me.id))
         offset = int(stored.get(STREAM, 0))
         while True:
             try:
@@ -98,12 +106,12 @@ class Receiving:
             if received:
                 await self._intake.accept(received)
                 received = []
-            if isinstance(event, Edited):
+            if isinstance(event, EditedUpdate):
                 await self._intake.edited(event.inbound)
             else:
                 await self._intake.moved(event.old, event.new)
         position = Position(
-            platform=Platform.TELEGRAM,
+            platform=TELEGRAM,
             bot=str(self._me.id),
             stream=STREAM,
             value=str(batch.next_offset),
@@ -129,7 +137,7 @@ class Receiving:
     def _quarantined(self, raw: object, error: Exception) -> Quarantined:
         number = update_id(raw)
         row = Quarantined(
-            platform=Platform.TELEGRAM,
+            platform=TELEGRAM,
             bot=str(self._me.id),
             update=_WITHOUT_ID if number is None else str(number),
             fault=fault(raw, error),

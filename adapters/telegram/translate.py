@@ -12,7 +12,8 @@ from typing import Any, cast
 from telegram import Chat, Message, MessageEntity, Update
 from telegram.error import TelegramError
 
-from bot.ports import Author, ChatKind, ChatRef, Inbound, Platform
+from adapters.telegram.options import TELEGRAM
+from bot.ports import Author, ChatKind, ChatRef, Inbound
 from memory.language.text import clip, has_cjk, one_line, scrub
 from memory.values import PersonId
 
@@ -56,13 +57,13 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edited:
+class EditedUpdate:
     """A message that says something else now."""
 
     inbound: Inbound
 
 
-def translate(raw: object, me: Me) -> Inbound | Moved | Edited | None:
+def translate(raw: object, me: Me) -> Inbound | Moved | EditedUpdate | None:
     """What an update is to the house; `raw` is one element of getUpdates' result.
 
     An edited message is not answered again: most edits mend a slip, the answer stands above them,
@@ -76,7 +77,7 @@ def translate(raw: object, me: Me) -> Inbound | Moved | Edited | None:
     update = Update.de_json(cast("dict[str, Any]", raw), None)
     if update.edited_message is not None:
         inbound = _inbound(update.edited_message, me)
-        return None if inbound is None else Edited(inbound=inbound)
+        return None if inbound is None else EditedUpdate(inbound=inbound)
     if update.message is None:
         return None
     return _moved(update.message, me) or _inbound(update.message, me)
@@ -99,7 +100,7 @@ def fault(raw: object, error: Exception) -> str:
 def chat_ref(chat: Chat, me: Me, *, topic: int | None = None) -> ChatRef:
     """The place to which a reply goes."""
     return ChatRef(
-        platform=Platform.TELEGRAM,
+        platform=TELEGRAM,
         bot=str(me.id),
         chat=str(chat.id),
         kind=ChatKind.DIRECT if chat.type == Chat.PRIVATE else ChatKind.GROUP,
@@ -110,7 +111,7 @@ def chat_ref(chat: Chat, me: Me, *, topic: int | None = None) -> ChatRef:
 
 def moved_ref(chat: str, bot: str, *, title: str = "") -> ChatRef:
     """A group of which no more than its id is known."""
-    return ChatRef(platform=Platform.TELEGRAM, bot=bot, chat=chat, kind=ChatKind.GROUP, title=title)
+    return ChatRef(platform=TELEGRAM, bot=bot, chat=chat, kind=ChatKind.GROUP, title=title)
 
 
 def _moved(message: Message, me: Me) -> Moved | None:
@@ -153,7 +154,7 @@ def _author(message: Message) -> Author | None:
     if user.id in (ANONYMOUS_ADMIN, CHANNEL_POSTS):
         return None
     return Author(
-        person=PersonId(f"{Platform.TELEGRAM}:{user.id}"),
+        person=PersonId(f"{TELEGRAM}:{user.id}"),
         name=_shown(user.full_name) or _shown(user.username or "") or str(user.id),
         language=user.language_code,
     )

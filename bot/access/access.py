@@ -17,7 +17,7 @@ keeps more people out. A thread or forum post is in its channel, a topic in its 
 group that became a supergroup is still the group that it was: `former` holds its older ids.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from bot.config.access_settings import EVERYBODY, AccessSettings, IdLists
@@ -53,10 +53,14 @@ STRANGER = Verdict(allowed=False)
 class Access:
     """The settings of every platform, ready to be asked. It does no I/O and keeps no state."""
 
-    def __init__(self, settings: Mapping[Platform, AccessSettings]) -> None:
+    def __init__(
+        self, settings: Mapping[Platform, AccessSettings], *, known: Collection[Platform] = ()
+    ) -> None:
+        """Over the settings of each platform; `known` names those that have none, too."""
         self._settings = dict(settings)
+        self._known = frozenset((*settings, *known))
         listed = (admin for one in settings.values() for admin in one.admins)
-        self._admins = frozenset(admin for admin in listed if _is_person(admin))
+        self._admins = frozenset(admin for admin in listed if self._is_person(admin))
 
     def decide(self, chat: ChatRef, author: Author, *, former: Iterable[str] = ()) -> Verdict:
         """What the author may do in this chat; `former` are ids that the chat had before."""
@@ -84,10 +88,19 @@ class Access:
     def warnings(self) -> list[Problem]:
         """What the operator should know about these settings, by dotted key."""
         return [
-            Problem(key=f"{platform.value}.{key}", what=what)
+            Problem(key=f"{platform}.{key}", what=what)
             for platform, settings in self._settings.items()
-            for key, what in (*_open_doors(settings), *_odd_admins(settings))
+            for key, what in (*_open_doors(settings), *self._odd_admins(settings))
         ]
+
+    def _odd_admins(self, settings: AccessSettings) -> list[tuple[str, str]]:
+        what = "is nobody: write an administrator as platform:id (discord:123)"
+        odd = [admin for admin in settings.admins if not self._is_person(admin)]
+        return [("admins", f"{admin!r} {what}") for admin in odd]
+
+    def _is_person(self, admin: str) -> bool:
+        platform, colon, user = admin.partition(":")
+        return bool(colon and user) and user != EVERYBODY and platform in self._known
 
 
 def _places(chat: ChatRef, former: Iterable[str]) -> tuple[str, ...]:
@@ -130,11 +143,6 @@ def _mode(settings: AccessSettings, chat: ChatRef, places: tuple[str, ...]) -> M
     return settings.mode
 
 
-def _is_person(admin: str) -> bool:
-    platform, colon, user = admin.partition(":")
-    return bool(colon and user) and user != EVERYBODY and platform in set(Platform)
-
-
 def _open_doors(settings: AccessSettings) -> list[tuple[str, str]]:
     doors = {
         "users": "everybody may speak to the bot, in direct chats and in groups",
@@ -147,12 +155,4 @@ def _open_doors(settings: AccessSettings) -> list[tuple[str, str]]:
         (f"allow.{name}", f'"*" lets everybody in: {what}')
         for name, what in doors.items()
         if EVERYBODY in getattr(settings.allow, name)
-    ]
-
-
-def _odd_admins(settings: AccessSettings) -> list[tuple[str, str]]:
-    return [
-        ("admins", f"{admin!r} is nobody: write an administrator as platform:id (discord:123)")
-        for admin in settings.admins
-        if not _is_person(admin)
     ]

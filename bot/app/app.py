@@ -19,7 +19,7 @@ from bot.access.access import Access
 from bot.access.audit import Audit
 from bot.access.places import Places
 from bot.app.model_choice import open_embedder
-from bot.app.platforms import AdapterOptions, access_settings, open_adapter, tokens_needed
+from bot.app.platforms import access_settings, open_adapters, tokens_needed
 from bot.app.schemas import SCHEMAS
 from bot.app.toolshed import Toolshed, toolshed
 from bot.commands.admin import AdminCommands
@@ -42,7 +42,8 @@ from bot.jobs.afterwards import open_afterwards
 from bot.jobs.job_log import JobLog
 from bot.jobs.jobs import all_jobs, follow_backlog, follow_wanted, forget_ids_job, tool_upkeep
 from bot.jobs.scheduler import Scheduler
-from bot.ports import ChatAdapter, Platform
+from bot.manifests import AdapterParts, PlatformManifest
+from bot.ports import CONSOLE, ChatAdapter, Platform
 from bot.service.control import Verb
 from bot.service.data_verbs import Ground, data_verbs, wordless_prefixes
 from bot.service.error_verbs import error_verbs
@@ -82,6 +83,7 @@ class Watch:
 class App:
     """The parts that the doors of the service need."""
 
+    loaded: Loaded
     directory: Path
     database: Database
     engine: Engine
@@ -93,7 +95,16 @@ class App:
     watch: Watch
     models: Models
     clock: Clock
-    zone: tzinfo | None
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """The time zone that people see; None is the machine's."""
+        return self.loaded.zone
+
+    @property
+    def console(self) -> PlatformManifest:
+        """The terminal's own manifest."""
+        return self.loaded.manifests.platforms[CONSOLE]
 
     @cached_property
     def board(self) -> StatusBoard:
@@ -158,7 +169,7 @@ async def open_app(
         StoreError: the database cannot be opened.
         ModelError: a model cannot be had.
     """
-    clock, limits = clock or SystemClock(), loaded.config.limits
+    clock = clock or SystemClock()
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         directory = stack.enter_context(owned(loaded.data_dir))
@@ -166,31 +177,51 @@ async def open_app(
         models = await enter(open_models())
         engine = await enter(_memory(loaded, database, models, directory, clock))
         tools = _tools(loaded, engine, database, models, clock)
-        delivery = await enter(open_delivery(database=database, clock=clock, settings=limits))
+        delivery = await enter(_delivery(loaded, database, clock))
         yield App(
+            loaded=loaded,
             directory=directory,
             database=database,
             engine=engine,
             turns=TurnEngine(engine=engine, chat=models.chat, clock=clock, tooling=tools.tooling),
             tools=tools,
             delivery=delivery,
-            router=await enter(open_router(lane_jobs=limits.lane_jobs)),
+            router=await enter(open_router(lane_jobs=loaded.config.limits.lane_jobs)),
             places=_places(loaded, delivery, engine),
             watch=watch or Watch(standings=Standings((), clock), troubles=RecentTroubles(clock)),
             models=models,
             clock=clock,
-            zone=loaded.zone,
         )
+
+
+def _delivery(
+    loaded: Loaded, database: Database, clock: Clock
+) -> AbstractAsyncContextManager[Delivery]:
+    return open_delivery(
+        database=database,
+        clock=clock,
+        settings=loaded.config.limits,
+        platforms=loaded.manifests.platforms,
+    )
 
 
 def _tools(
     loaded: Loaded, engine: Engine, database: Database, models: Models, clock: Clock
 ) -> Toolshed:
-    return toolshed(engine=engine, database=database, models=models, clock=clock, zone=loaded.zone)
+    return toolshed(
+        engine=engine,
+        database=database,
+        models=models,
+        clock=clock,
+        zone=loaded.zone,
+        person_ids=loaded.manifests.person_ids,
+    )
 
 
 def _places(loaded: Loaded, delivery: Delivery, engine: Engine) -> Places:
-    return Places(Access(access_settings(loaded.config)), delivery.moves, engine.mode_of)
+    platforms = loaded.manifests.platforms
+    access = Access(access_settings(loaded), known=platforms)
+    return Places(access, delivery.moves, platforms, engine.mode_of)
 
 
 @asynccontextmanager
@@ -255,16 +286,16 @@ async def open_service(
     watch = Watch(standings=standings, troubles=troubles or RecentTroubles(clock))
     adapters: dict[Platform, ChatAdapter] = {}
     async with AsyncExitStack() as stack:
-        app = await stack.enter_async_context(
-            open_app(loaded, open_models, clock=clock, watch=watch)
-        )
+        enter = stack.enter_async_context
+        app = await enter(open_app(loaded, open_models, clock=clock, watch=watch))
         for problem in app.places.warnings():
             log.warning("access.questioned", key=problem.key, why=problem.what)
-        intake = _intake(loaded, app, adapters)
-        for platform, token in tokens.items():
-            options = AdapterOptions(platform=platform, token=token, config=loaded.config)
-            opening = open_adapter(options, intake=intake, commands=app.commands, clock=clock)
-            adapters[platform] = await stack.enter_async_context(opening)
+        intake = _intake(app, adapters)
+        parts = AdapterParts(
+            intake=intake, door=app.commands, specs=app.commands.specs, clock=clock
+        )
+        for platform, opening in open_adapters(loaded, tokens, parts).items():
+            adapters[platform] = await enter(opening)
         yield Service(
             directory=app.directory,
             intake=intake,
@@ -272,13 +303,13 @@ async def open_service(
             sender=_sender(app, adapters),
             supervisor=Supervisor(tuple(adapters.values()), standings, clock=clock),
             standings=standings,
-            verbs=_verbs(app, loaded),
+            verbs=_verbs(app),
             chores=_chores(app),
             drain_s=loaded.config.limits.drain_s,
         )
 
 
-def _intake(loaded: Loaded, app: App, adapters: Mapping[Platform, ChatAdapter]) -> InboxIntake:
+def _intake(app: App, adapters: Mapping[Platform, ChatAdapter]) -> InboxIntake:
     answers = Answers(
         database=app.database,
         delivery=app.delivery,
@@ -294,17 +325,18 @@ def _intake(loaded: Loaded, app: App, adapters: Mapping[Platform, ChatAdapter]) 
         handler=answers,
         corrections=app.engine.corrections,
         clock=app.clock,
-        settings=loaded.config.limits,
+        settings=app.loaded.config.limits,
     )
 
 
-def _verbs(app: App, loaded: Loaded) -> Mapping[str, Verb]:
+def _verbs(app: App) -> Mapping[str, Verb]:
     ground = Ground(
         database=app.database,
         directory=app.directory,
         zone=app.zone,
         clock=app.clock,
-        wordless=wordless_prefixes(access_settings(loaded.config)),
+        prefixes=app.loaded.manifests.session_prefixes,
+        wordless=wordless_prefixes(access_settings(app.loaded), app.loaded.manifests),
     )
     return {
         "status": lambda _: _as_json(app.board),

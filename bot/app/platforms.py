@@ -1,47 +1,39 @@
-"""Which platforms are used, and how each one's adapter is made from the configuration."""
+"""Which platforms are used, and what each one's adapter is opened with."""
 
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from adapters.discord.adapter import open_discord
-from adapters.discord.options import DiscordOptions
-from adapters.telegram.adapter import open_telegram
-from adapters.telegram.options import TelegramOptions
-from bot.commands.registry import Commands
 from bot.config.access_settings import AccessSettings
-from bot.config.config import Config, Loaded
+from bot.config.config import Loaded, variable_of
 from bot.errors import NoAdapterLeft
-from bot.ports import ChatAdapter, Intake, Platform, Secret
-from memory.ports import Clock
-
-NO_PLATFORM = (
-    "there is no bot token. Put one into $KITH_TELEGRAM_TOKEN or $KITH_DISCORD_TOKEN, into a file"
-    " named by $KITH_TELEGRAM_TOKEN_FILE or $KITH_DISCORD_TOKEN_FILE, or into the systemd"
-    " credential telegram-token or discord-token. To talk without a platform: kith chat"
-)
+from bot.manifests import AdapterParts, Manifests
+from bot.ports import ChatAdapter, Platform, Secret
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdapterOptions:
-    """What an adapter is made from."""
+def no_platform(manifests: Manifests) -> str:
+    """What to do where there is no token for any platform."""
+    names = [f"{name}-token" for name in manifests.connectors]
+    variables = [variable_of(name) for name in names]
+    return (
+        f"there is no bot token. Put one into {_either(f'${one}' for one in variables)}, into a"
+        f" file named by {_either(f'${one}_FILE' for one in variables)}, or into the systemd"
+        f" credential {_either(names)}. To talk without a platform: kith chat"
+    )
 
-    platform: Platform
-    token: Secret
-    config: Config
+
+def _either(names: Iterable[str]) -> str:
+    return " or ".join(names)
 
 
-def access_settings(config: Config) -> dict[Platform, AccessSettings]:
+def access_settings(loaded: Loaded) -> dict[Platform, AccessSettings]:
     """Who may speak on each platform; a bare id of an administrator is one of that platform."""
-    tables: dict[Platform, AccessSettings] = {
-        Platform.TELEGRAM: config.telegram,
-        Platform.DISCORD: config.discord,
-    }
+    tables = {name: loaded.config.platform(name) for name in loaded.manifests.connectors}
     return {
-        platform: replace(
-            table,
-            admins=tuple(one if ":" in one else f"{platform}:{one}" for one in table.admins),
+        name: replace(
+            table, admins=tuple(one if ":" in one else f"{name}:{one}" for one in table.admins)
         )
-        for platform, table in tables.items()
+        for name, table in tables.items()
     }
 
 
@@ -51,50 +43,9 @@ def platform_tokens(loaded: Loaded) -> dict[Platform, Secret]:
     Raises:
         ConfigError: a file is named that cannot be read.
     """
-    enabled = {
-        Platform.TELEGRAM: loaded.config.telegram.enabled,
-        Platform.DISCORD: loaded.config.discord.enabled,
-    }
-    found = {one: loaded.secret(f"{one}-token") for one, wanted in enabled.items() if wanted}
-    return {platform: token for platform, token in found.items() if token is not None}
-
-
-def open_adapter(
-    options: AdapterOptions, *, intake: Intake, commands: Commands, clock: Clock
-) -> AbstractAsyncContextManager[ChatAdapter]:
-    """A platform's adapter, not yet connected."""
-    if options.platform is Platform.TELEGRAM:
-        return open_telegram(
-            telegram_options(options.config, options.token), intake=intake, commands=commands.specs
-        )
-    return open_discord(
-        discord_options(options.config, options.token),
-        intake=intake,
-        door=commands,
-        specs=commands.specs,
-        clock=clock,
-    )
-
-
-def telegram_options(config: Config, token: Secret) -> TelegramOptions:
-    """The adapter's options as the configuration has them."""
-    settings = config.telegram
-    return TelegramOptions(
-        token=token,
-        base_url=f"{settings.api_url.rstrip('/')}/bot",
-        poll_timeout_s=settings.poll_s,
-    )
-
-
-def discord_options(config: Config, token: Secret) -> DiscordOptions:
-    """The adapter's options as the configuration has them."""
-    settings = config.discord
-    return DiscordOptions(
-        token=token,
-        catch_up_age_s=settings.catch_up_s,
-        api_url=settings.api_url or None,
-        gateway_url=settings.gateway_url or None,
-    )
+    wanted = [one for one in loaded.manifests.connectors if loaded.config.platform(one).enabled]
+    found = {name: loaded.secret(f"{name}-token") for name in wanted}
+    return {name: token for name, token in found.items() if token is not None}
 
 
 def tokens_needed(loaded: Loaded) -> dict[Platform, Secret]:
@@ -106,5 +57,16 @@ def tokens_needed(loaded: Loaded) -> dict[Platform, Secret]:
     """
     tokens = platform_tokens(loaded)
     if not tokens:
-        raise NoAdapterLeft([NO_PLATFORM])
+        raise NoAdapterLeft([no_platform(loaded.manifests)])
     return tokens
+
+
+def open_adapters(
+    loaded: Loaded, tokens: Mapping[Platform, Secret], parts: AdapterParts
+) -> dict[Platform, AbstractAsyncContextManager[ChatAdapter]]:
+    """The adapters of these platforms, none of them connected yet."""
+    connectors = loaded.manifests.connectors
+    return {
+        name: connectors[name].open(loaded.config.platform(name), token, parts)
+        for name, token in tokens.items()
+    }

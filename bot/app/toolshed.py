@@ -1,5 +1,6 @@
 """Puts the tools together over one database: what the model may use, and what is kept of it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -30,7 +31,13 @@ class Toolshed:
 
 
 def toolshed(
-    *, engine: Engine, database: Database, models: Models, clock: Clock, zone: tzinfo | None
+    *,
+    engine: Engine,
+    database: Database,
+    models: Models,
+    clock: Clock,
+    zone: tzinfo | None,
+    person_ids: re.Pattern[str],
 ) -> Toolshed:
     """Every tool there is, over an engine and its database."""
     errors = ErrorMemory(database=database, embedder=models.embed, clock=clock)
@@ -44,7 +51,7 @@ def toolshed(
     known = [tool.name for tool in tools]
     return Toolshed(
         tooling=Tooling(
-            toolbox=Toolbox((*tools, *error_tools(errors, known))),
+            toolbox=Toolbox((*tools, *error_tools(errors, known, person_ids))),
             advise=advice_from(errors),
             keep=runs.keep,
         ),

@@ -44,7 +44,11 @@ def chat(
 
     async def work() -> bool:
         settings = loaded(config, data_dir, model=model)
-        configure(level="debug" if verbose else "warning", stream=sys.stderr)
+        configure(
+            level="debug" if verbose else "warning",
+            stream=sys.stderr,
+            quiet=settings.manifests.loggers,
+        )
         return await _talk(settings, session, mode)
 
     if not run(work):

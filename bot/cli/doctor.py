@@ -12,7 +12,8 @@ from bot.app.checkup import examine_all
 from bot.cli.boundary import ExitCode, out, run
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.errors import ConfigError
-from bot.service.doctor import Finding, Level, config_refused
+from bot.manifests import Finding, Level
+from bot.service.doctor import config_refused
 
 Offline = Annotated[bool, typer.Option("--offline", help="Ask neither platforms nor Ollama.")]
 _COLOURS = {

@@ -52,7 +52,8 @@ def import_(
 
     async def work() -> Result:
         settings = loaded(config, data_dir)
-        wanted = session_named(session) if session else None
+        prefixes = settings.manifests.session_prefixes
+        wanted = session_named(session, prefixes) if session else None
         with _shown() as progress:
             if dry_run:
                 return _counted(await _dry(place, settings, wanted, progress))
@@ -81,7 +82,8 @@ async def _dry(
         session=wanted,
         zone=settings.zone,
         progress=progress,
-        wordless=wordless_prefixes(access_settings(settings.config)),
+        prefixes=settings.manifests.session_prefixes,
+        wordless=wordless_prefixes(access_settings(settings), settings.manifests),
     )
     if not database.exists():
         return await look(source, None)

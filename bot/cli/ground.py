@@ -52,6 +52,7 @@ async def service_or_here(
                 directory=directory,
                 zone=settings.zone,
                 clock=SystemClock(),
-                wordless=wordless_prefixes(access_settings(settings.config)),
+                prefixes=settings.manifests.session_prefixes,
+                wordless=wordless_prefixes(access_settings(settings), settings.manifests),
             )
             return await work(ground)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from adapters.embedded.manifest import SCHEME, models_dir
 from adapters.embedded.store import Held, Store
 from adapters.embedded.weights import DEFAULT, find
 from bot.cli.boundary import err, out, report_errors, run
@@ -22,7 +23,8 @@ _MB = 1_000_000
 
 
 def _store(config: Path | None) -> Store:
-    return Store(models_dir=loaded(config).models_dir)
+    settings = loaded(config)
+    return Store(models_dir=models_dir(settings.config.server(SCHEME), settings.path))
 
 
 @model.command("list")

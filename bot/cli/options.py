@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from adapters.registry import MANIFESTS
 from bot.config.config import Loaded, load
 
 ConfigFile = Annotated[
@@ -25,7 +26,7 @@ def loaded(config: Path | None, data_dir: Path | None = None, *, model: str = ""
     Raises:
         ConfigError: it cannot be used.
     """
-    found = load(config)
+    found = load(MANIFESTS, config)
     changed = found.config
     if data_dir is not None:
         changed = replace(changed, data_dir=str(data_dir.expanduser().resolve()))

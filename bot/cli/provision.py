@@ -29,15 +29,16 @@ class Provision:
         self._console = console
         self._ask = ask
 
-    async def ensure(self, weights: Weights, store: Store) -> Weights:
+    async def ensure(self, name: str, models_dir: Path) -> str:
         """The model to use: the one asked for, or the smallest where the default cannot be had.
 
         Raises:
             ModelMissing: it is not there and was not, or could not be, fetched.
             WeightsError: its file could not be put in place.
         """
+        weights, store = find(name), Store(models_dir=models_dir)
         if store.has(weights):
-            return weights
+            return name
         await self._announce(weights, store)
         try:
             await fetch_shown(weights, store, self._console)
@@ -45,7 +46,7 @@ class Provision:
             if weights.name != DEFAULT:
                 raise
             return await self._fall_back(error, store)
-        return weights
+        return name
 
     async def _announce(self, weights: Weights, store: Store) -> None:
         size = f"{weights.size_bytes / _MB:,.0f} MB"
@@ -58,7 +59,7 @@ class Provision:
                 f"kith: fetching the model {weights.title} ({size}), once", highlight=False
             )
 
-    async def _fall_back(self, error: Exception, store: Store) -> Weights:
+    async def _fall_back(self, error: Exception, store: Store) -> str:
         smallest = find(FALLBACK)
         self._console.print(f"kith: {error}", style="yellow", markup=False, highlight=False)
         if not store.has(smallest):
@@ -68,7 +69,7 @@ class Provision:
             style="yellow",
             highlight=False,
         )
-        return smallest
+        return smallest.name
 
 
 async def _agreed(question: str) -> bool:

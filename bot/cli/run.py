@@ -10,7 +10,7 @@ from bot.cli.boundary import err, run
 from bot.cli.chat import Model, Verbose
 from bot.cli.options import ConfigFile, DataDir, loaded
 from bot.cli.provision import Provision
-from bot.config.config import SECRET_NAMES, Loaded
+from bot.config.config import Loaded
 from bot.service.logs import RecentTroubles, configure
 from bot.service.service import serve
 from bot.service.systemd_notify import Notifier
@@ -28,11 +28,12 @@ def serve_platforms(
     async def work() -> None:
         settings = loaded(config, data_dir, model=model)
         troubles = RecentTroubles(SystemClock())
-        found = (settings.secret(name) for name in SECRET_NAMES)
+        found = (settings.secret(name) for name in settings.manifests.secrets)
         configure(
             level="debug" if verbose else settings.config.log.level,
             stream=sys.stderr,
             secrets=[secret for secret in found if secret is not None],
+            quiet=settings.manifests.loggers,
             troubles=troubles,
         )
         await _run(settings, troubles)

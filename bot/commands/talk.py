@@ -115,7 +115,7 @@ def _spec(
 def _service(status: ServiceStatus, language: Language) -> str:
     """How the service stands, for an administrator."""
     lines = [
-        f"- {one.platform.value}: {one.standing.value}" + (f" ({one.error})" if one.error else "")
+        f"- {one.platform}: {one.standing.value}" + (f" ({one.error})" if one.error else "")
         for one in status.adapters
     ]
     if status.embed_model and status.waiting_vectors:

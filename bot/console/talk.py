@@ -7,7 +7,8 @@ from bot.access.places import Place
 from bot.access.sessions import session_of
 from bot.commands.registry import Commands
 from bot.delivery.router import Router
-from bot.ports import Author, ChatKind, ChatRef, Draft, Platform, Reply
+from bot.manifests import PlatformManifest
+from bot.ports import CONSOLE, Author, ChatKind, ChatRef, Draft, Reply
 from bot.texts.language import language_of
 from bot.turn.interface import Scene
 from bot.turn.turns import TurnEngine
@@ -23,6 +24,11 @@ class TalkParts(Protocol):
     @property
     def commands(self) -> Commands:
         """The command registry."""
+        ...
+
+    @property
+    def console(self) -> PlatformManifest:
+        """The terminal's own manifest."""
         ...
 
     @property
@@ -54,9 +60,9 @@ class ConsoleTalk:
     ) -> None:
         self._parts = parts
         self._mode = mode
-        self._author = Author(person=PersonId(f"{Platform.CONSOLE}:{name}"), name=name)
+        self._author = Author(person=PersonId(f"{CONSOLE}:{name}"), name=name)
         self._chat = ChatRef(
-            platform=Platform.CONSOLE,
+            platform=CONSOLE,
             bot="console",
             chat=session,
             kind=ChatKind.DIRECT,
@@ -73,7 +79,7 @@ class ConsoleTalk:
 
     def _place(self) -> Place:
         """Whoever sits here may do everything: they can read the database anyway."""
-        session = session_of(self._chat, self._author)
+        session = session_of(self._parts.console, self._chat, self._author)
         mode = self._parts.engine.mode_of(session, self._mode)
         return Place(session=session, allowed=True, admin=True, mode=mode)
 

@@ -9,7 +9,6 @@ from typing import Protocol
 
 import structlog
 
-from bot.access.sessions import patterns_of
 from bot.delivery import inbox
 from bot.delivery.inbox import InboxState
 from bot.errors import LaneFull
@@ -74,6 +73,7 @@ class Amending:
         self,
         chat: ChatRef,
         messages: Sequence[str],
+        patterns: Sequence[str],
         session_of: Callable[[Inbound], SessionId],
     ) -> None:
         """Forget messages; those that nobody began to answer are not answered any more.
@@ -87,7 +87,7 @@ class Amending:
                 if not one.attempts:
                     now_ns = self._clock.now_ns()
                     await inbox.close(unit, one.row, InboxState.REFUSED, now_ns=now_ns)
-        await self._corrections.deleted_there(patterns_of(chat), messages)
+        await self._corrections.deleted_there(patterns, messages)
         for one in waiting:
             if one.attempts:
                 self._forget_behind(session_of(one.inbound), one.inbound.message)

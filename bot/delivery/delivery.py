@@ -5,7 +5,7 @@ those that may not be written to disk. It never sends: `bot.delivery.sender` doe
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from secrets import token_hex
@@ -19,6 +19,7 @@ from bot.delivery import inbox, outbox
 from bot.delivery.claim import Claim
 from bot.delivery.inbox import InboxState
 from bot.delivery.outbox import Draught, OutboxState, Part
+from bot.manifests import PlatformManifest
 from bot.ports import ChatKind, ChatRef, Platform
 from memory.database.database import Database, Unit
 from memory.ports import Clock
@@ -31,11 +32,6 @@ DAY_NS = 86_400 * SECOND_NS
 
 NOTICE_DELAY_NS = 2 * SECOND_NS
 """A notice waits this long, so that one notice can speak of a whole backlog."""
-
-MAY_ARRIVE = {Platform.DISCORD: 5, Platform.TELEGRAM: 2, Platform.CONSOLE: 1}
-"""How often a part may be sent when each time it may have arrived. Discord drops a nonce that it
-saw a moment ago (API docs, "Create Message", `enforce_nonce`). Telegram knows no such thing: the
-second time is the one after which a person may see a part twice; a third would be pestering."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +48,18 @@ class Delivery:
     """The way out. Made by `open_delivery`."""
 
     def __init__(
-        self, *, database: Database, clock: Clock, settings: DeliverySettings, moves: Moves
+        self,
+        *,
+        database: Database,
+        clock: Clock,
+        settings: DeliverySettings,
+        platforms: Mapping[Platform, PlatformManifest],
+        moves: Moves,
     ) -> None:
         self._database = database
         self._clock = clock
         self._settings = settings
+        self._platforms = platforms
         self._unwritten: dict[str, str] = {}
         self.moves = moves
         self.woken = asyncio.Event()
@@ -160,7 +163,7 @@ class Delivery:
     async def recover(self, unit: Unit) -> list[Part]:
         """Bring the outbox into order at start-up, before anything is sent.
 
-        What was being sent is sent again as far as `MAY_ARRIVE` allows. What is too old is let
+        What was being sent is sent again as far as its platform allows. What is too old is let
         go. Returns the first part of each reply whose text was lost.
         """
         now_ns = self._clock.now_ns()
@@ -184,9 +187,12 @@ class Delivery:
             return OutboxState.LOST
         if self.is_stale(part):
             return OutboxState.EXPIRED
-        if part.sends >= MAY_ARRIVE[part.chat.platform]:
-            return OutboxState.UNKNOWN
-        return OutboxState.WAITING
+        return OutboxState.WAITING if self.may_send(part, part.sends) else OutboxState.UNKNOWN
+
+    def may_send(self, part: Part, sends: int) -> bool:
+        """Whether a part that may have arrived so many times may be sent once more."""
+        platform = self._platforms.get(part.chat.platform)
+        return sends < (platform.most_sends if platform else 1)
 
     def is_stale(self, part: Part) -> bool:
         """Whether the part has waited for so long that it is better not sent."""
@@ -228,9 +234,15 @@ class Delivery:
 
 @asynccontextmanager
 async def open_delivery(
-    *, database: Database, clock: Clock, settings: DeliverySettings
+    *,
+    database: Database,
+    clock: Clock,
+    settings: DeliverySettings,
+    platforms: Mapping[Platform, PlatformManifest],
 ) -> AsyncIterator[Delivery]:
     """The way out over a database that is open and holds the tables of `bot/app/schema`."""
     async with database.reading() as reader:
         moves = await positions.moves(reader)
-    yield Delivery(database=database, clock=clock, settings=settings, moves=moves)
+    yield Delivery(
+        database=database, clock=clock, settings=settings, platforms=platforms, moves=moves
+    )

@@ -156,7 +156,10 @@ class InboxIntake:
     async def deleted(self, chat: ChatRef, messages: Sequence[str]) -> None:
         """Forget messages; see `bot.ports.Intake.deleted`."""
         here = replace(chat, chat=self._delivery.moves.first(chat))
-        await self._amending.deleted(here, messages, lambda inbound: self._place(inbound).session)
+        patterns = self._places.patterns(chat)
+        await self._amending.deleted(
+            here, messages, patterns, lambda inbound: self._place(inbound).session
+        )
 
     async def resume(self) -> None:
         """Bring in order what an earlier process left, and feed it.
@@ -239,7 +242,7 @@ class InboxIntake:
     ) -> None:
         text, hint = (inbound.text, inbound.author.language) if inbound else ("", None)
         language = language_of(text, hint)
-        log.info("message.unanswered", why=notice.value, platform=chat.platform.value)
+        log.info("message.unanswered", why=notice.value, platform=chat.platform)
         await self._delivery.notify(
             unit, chat, notice.value, lambda count: say(notice, language, count=count)
         )

@@ -12,7 +12,7 @@ from typing import TypeVar
 import structlog
 
 from bot.delivery import outbox
-from bot.delivery.delivery import MAY_ARRIVE, SECOND_NS, Delivery
+from bot.delivery.delivery import SECOND_NS, Delivery
 from bot.delivery.outbox import OutboxState, Part
 from bot.errors import AdapterError, SendDeferred, SendError, SendRefused
 from bot.ports import ChatAdapter, ChatRef, Outbound, Platform
@@ -143,7 +143,7 @@ class Sender:
             )
         )
         self._delivery.let_go(part)
-        log.info("part.closed", row=part.row, state=state.value, platform=part.chat.platform.value)
+        log.info("part.closed", row=part.row, state=state.value, platform=part.chat.platform)
 
     async def _refused(self, part: Part) -> None:
         """Neither this part nor what follows it in the same reply will ever arrive."""
@@ -154,10 +154,10 @@ class Sender:
 
     async def _doubt(self, part: Part) -> None:
         sends = part.sends + 1
-        if sends >= MAY_ARRIVE[part.chat.platform]:
-            await self._close(part, OutboxState.UNKNOWN)
-        else:
+        if self._delivery.may_send(part, sends):
             await self._again(part, sends=sends, pause_s=DOUBT_PAUSE_S * sends)
+        else:
+            await self._close(part, OutboxState.UNKNOWN)
 
     async def _again(self, part: Part, *, sends: int, pause_s: float) -> None:
         pause_ns = int(pause_s * SECOND_NS)

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from datetime import tzinfo
 from pathlib import Path
 
-from bot.access.sessions import prefix_of
 from bot.config.access_settings import AccessSettings
 from bot.errors import UsageError
+from bot.manifests import Manifests
 from bot.ports import Platform
 from bot.service.control import Arguments, Verb
 from memory.database.database import Database
@@ -34,17 +34,21 @@ class Ground:
     directory: Path
     zone: tzinfo | None
     clock: Clock
+    prefixes: tuple[str, ...]
+    """Beginnings of session ids; the first is given to a name that has none."""
     wordless: tuple[str, ...] = ()
-    """Beginnings of session ids that may keep no transcript by configuration."""
+    """Those that may keep no transcript by configuration."""
 
 
-def wordless_prefixes(access: Mapping[Platform, AccessSettings]) -> tuple[str, ...]:
+def wordless_prefixes(
+    access: Mapping[Platform, AccessSettings], manifests: Manifests
+) -> tuple[str, ...]:
     """Where the configuration lets any place of a platform keep distilled facts alone.
 
     A session's id does not tell its server, so that single places cannot be told apart here.
     """
     return tuple(
-        f"{prefix_of(platform)}-"
+        f"{manifests.platforms[platform].prefix}-"
         for platform, settings in access.items()
         if Mode.POOLS in {settings.mode, settings.direct_mode, *settings.modes.values()}
     )
@@ -61,9 +65,10 @@ async def bring_in(ground: Ground, source: Path, *, session: str, progress: Prog
         checked = await check(
             source,
             reader,
-            session=session_named(session) if session else None,
+            session=session_named(session, ground.prefixes) if session else None,
             zone=ground.zone,
             progress=progress,
+            prefixes=ground.prefixes,
             wordless=ground.wordless,
         )
     taken, kept = take_pages(checked.pages, ground.directory)

@@ -6,14 +6,13 @@ It changes nothing. Each finding that is not good names the next step.
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from bot.access.access import Access
-from bot.config.config import CREDENTIALS, SECRET_NAMES, Loaded, secret_files
+from bot.config.config import CREDENTIALS, Loaded, secret_files
 from bot.config.datadir import DATABASE
 from bot.errors import ConfigError
+from bot.manifests import Finding, Level
 from memory.database.check import DatabaseFacts, examine
 from memory.ports import Clock
 
@@ -27,26 +26,6 @@ END_MARGIN_S = 35.0
 _SPARE_S = 10.0
 _YEAR_2024_NS = 1_704_067_200 * 1_000_000_000
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
-
-
-class Level(StrEnum):
-    """How good a finding is."""
-
-    OK = "ok"
-    WARNING = "warning"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing that was looked at."""
-
-    check: str
-    level: Level
-    what: str
-    fix: str = ""
-    """The next step; empty when there is nothing to do."""
 
 
 def config_refused(error: ConfigError) -> list[Finding]:
@@ -113,7 +92,9 @@ def file_findings(loaded: Loaded) -> Iterator[Finding]:
 def _private(directory: Path, loaded: Loaded) -> list[Path]:
     """Files that hold secrets or what people said."""
     credentials = loaded.environment.get(CREDENTIALS)
-    secrets = [path for path in secret_files(loaded.environment, SECRET_NAMES) if path.exists()]
+    secrets = [
+        path for path in secret_files(loaded.environment, loaded.manifests.secrets) if path.exists()
+    ]
     inside = [path for path in secrets if not credentials or Path(credentials) not in path.parents]
     database = directory / DATABASE
     return [*inside, *([database] if database.exists() else [])]

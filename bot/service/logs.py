@@ -18,8 +18,9 @@ from bot.service.service_status import Trouble
 from memory.errors import KithError
 from memory.ports import Clock
 
-QUIET = ("httpx", "httpcore", "telegram", "discord", "aiosqlite", "apscheduler", "asyncio")
-"""Libraries whose INFO lines hold URLs with tokens, or say nothing that an operator can use."""
+QUIET = ("httpx", "httpcore", "aiosqlite", "apscheduler", "asyncio")
+"""Libraries whose INFO lines hold URLs with tokens, or say nothing that an operator can use; a
+platform's manifest names those that are its own."""
 
 TROUBLES = 20
 """Enough to see what went wrong lately on one screen."""
@@ -56,9 +57,10 @@ def configure(
     level: str,
     stream: TextIO,
     secrets: Sequence[Secret] = (),
+    quiet: Sequence[str] = (),
     troubles: RecentTroubles | None = None,
 ) -> None:
-    """Send everything, the libraries' lines included, to one stream in one form."""
+    """Send everything to one stream in one form; `quiet` loggers are kept at WARNING, as `QUIET`."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -87,7 +89,7 @@ def configure(
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    for name in QUIET:
+    for name in (*QUIET, *quiet):
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
 
 

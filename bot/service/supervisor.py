@@ -91,7 +91,7 @@ class Supervisor:
         async with asyncio.TaskGroup() as tasks:
             for adapter in self._adapters:
                 tasks.create_task(self._keep(adapter))
-        raise NoAdapterLeft([f"{one.platform.value}: {one.error}" for one in self._standings.all])
+        raise NoAdapterLeft([f"{one.platform}: {one.error}" for one in self._standings.all])
 
     async def _keep(self, adapter: ChatAdapter) -> None:
         """Run one adapter again and again; returns when it is given up."""
@@ -100,7 +100,7 @@ class Supervisor:
             error = await self._run_once(adapter)
             if isinstance(error, LoginRefused):
                 self._standings.set(adapter.platform, Standing.GIVEN_UP, error)
-                log.error("adapter.refused", platform=adapter.platform.value, why=str(error))
+                log.error("adapter.refused", platform=adapter.platform, why=str(error))
                 return
             if self._was_steady(adapter):
                 pause_s = FIRST_PAUSE_S
@@ -120,7 +120,7 @@ class Supervisor:
 
     def _up(self, adapter: ChatAdapter) -> None:
         if self._standings.of(adapter.platform).standing is not Standing.UP:
-            log.info("adapter.connected", platform=adapter.platform.value)
+            log.info("adapter.connected", platform=adapter.platform)
             self._standings.set(adapter.platform, Standing.UP)
 
     def _was_steady(self, adapter: ChatAdapter) -> bool:
@@ -136,7 +136,7 @@ class Supervisor:
         known = isinstance(error, KithError)
         log.warning(
             "adapter.failed" if known else "adapter.broke",
-            platform=adapter.platform.value,
+            platform=adapter.platform,
             error=type(error).__name__,
             why=str(error) if known else "",
             retry_s=round(wait_s, 1),

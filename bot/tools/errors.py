@@ -4,6 +4,7 @@ Records are shared by all sessions, so a record that repeats what people said is
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -57,14 +58,18 @@ class HistoryArguments:
     limit: Annotated[int, Field(description="For search: most records.", ge=1, le=16)] = 4
 
 
-def error_tools(memory: ErrorMemory, known: Sequence[str]) -> tuple[AnyTool, ...]:
+def error_tools(
+    memory: ErrorMemory, known: Sequence[str], person_ids: re.Pattern[str]
+) -> tuple[AnyTool, ...]:
     """Both tools. `known` are the names of the other tools: records are about those."""
-    return _write_error(memory, frozenset((*known, *NAMES))), _error_history(memory)
+    return _write_error(memory, frozenset((*known, *NAMES)), person_ids), _error_history(memory)
 
 
-def _write_error(memory: ErrorMemory, names: frozenset[str]) -> AnyTool:
+def _write_error(
+    memory: ErrorMemory, names: frozenset[str], person_ids: re.Pattern[str]
+) -> AnyTool:
     async def write(scene: Scene, arguments: WriteArguments) -> str:
-        _check(scene, arguments, names)
+        _check(scene, arguments, names, person_ids)
         record = await memory.write(
             NewErrorRecord(
                 tool=arguments.tool_name,
@@ -113,7 +118,9 @@ def _error_history(memory: ErrorMemory) -> AnyTool:
     )
 
 
-def _check(scene: Scene, arguments: WriteArguments, names: frozenset[str]) -> None:
+def _check(
+    scene: Scene, arguments: WriteArguments, names: frozenset[str], person_ids: re.Pattern[str]
+) -> None:
     """Refuse a record that would carry what people said into other sessions."""
     if arguments.tool_name not in names and arguments.tool_name not in scene.tried:
         raise ToolFailed("invalid parameter 'tool_name': there is no such tool")
@@ -123,7 +130,7 @@ def _check(scene: Scene, arguments: WriteArguments, names: frozenset[str]) -> No
     people = names_in(scene.said)
     if scene.speaker is not None:
         people |= {scene.speaker.name, scene.speaker.person.partition(":")[2]}
-    if repeats(text, scene.said, people):
+    if repeats(text, scene.said, people, person_ids):
         raise ToolFailed(
             "not kept: it repeats what somebody said, or holds a name, an id or an address; describe"
             " only the tool, its error and what helped, in general words"

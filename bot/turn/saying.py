@@ -17,7 +17,6 @@ _EXCERPT = re.compile(
     r"^\[[^\]\n]{1,60} · (?:user|assistant)\] (?:(?P<name>[^:\n]{1,40}): )?.*", re.MULTILINE
 )
 """A line of `chat_history`; among several people it names who spoke."""
-_PERSON_ID = re.compile(r"\b(?:telegram|discord|console):\S|\b\d{6,}\b|@\w", re.IGNORECASE)
 _ADDRESS = re.compile(r"\b(?:https?|ftp)://|\bwww\.", re.IGNORECASE)
 """Whoever could put an address into what every session reads would use it for that."""
 
@@ -38,9 +37,11 @@ def excerpts_in(results: Iterable[str]) -> list[str]:
     return [found[0] for result in results for found in _EXCERPT.finditer(result)]
 
 
-def repeats(text: str, said: Sequence[str], names: Iterable[str]) -> bool:
+def repeats(
+    text: str, said: Sequence[str], names: Iterable[str], person_ids: re.Pattern[str]
+) -> bool:
     """Whether a text quotes something that was said, or holds a name, an id or an address."""
-    if _PERSON_ID.search(text) or _ADDRESS.search(text):
+    if person_ids.search(text) or _ADDRESS.search(text):
         return True
     if any(_names(text, name) for name in names):
         return True

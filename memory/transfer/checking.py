@@ -27,7 +27,6 @@ from memory.transfer.pool_file import entries_in
 from memory.transfer.summary_file import cursor_in, summary_in
 from memory.values import NewMessage, SessionId
 
-PREFIXES = ("cli-", "tg-", "dc-")
 LONGEST_NAME_CHARS = 200
 _REPORT_EVERY = 250
 """Records between two reports, and between two turns for others: reading a file waits for nothing."""
@@ -124,12 +123,13 @@ async def check(
     session: SessionId | None,
     zone: tzinfo | None,
     progress: Progress,
+    prefixes: tuple[str, ...],
     wordless: tuple[str, ...] = (),
 ) -> Checked:
     """Read everything that is to be imported, into `session` or into sessions named as it is.
 
-    `reader` sees what is stored already; None where there is no database yet. `wordless` begin the
-    ids of sessions that may keep no transcript by configuration.
+    `reader` sees what is stored already; None where there is no database yet. `prefixes` as in
+    `session_named`; `wordless` are those of sessions that may keep no transcript by configuration.
 
     Raises:
         ImportRefused: something is wrong with a file, or does not fit what is stored already.
@@ -141,7 +141,9 @@ async def check(
         names = ", ".join(one.name for one in found.sessions[:10])
         problems.add(path, None, f"holds several sessions ({names}); import one without the others")
     checked = [
-        await _checked(files, session or session_named(files.name), zone, problems, progress)
+        await _checked(
+            files, session or session_named(files.name, prefixes), zone, problems, progress
+        )
         for files in found.sessions
     ]
     for one in checked:
@@ -151,10 +153,13 @@ async def check(
     return _summed(found, checked)
 
 
-def session_named(name: str) -> SessionId:
-    """The session that another program's session becomes: of the same name, else a local one."""
+def session_named(name: str, prefixes: tuple[str, ...]) -> SessionId:
+    """The session that another program's session becomes: of the same name, else a local one.
+
+    `prefixes` are all that a session's id may begin with, the local one first.
+    """
     plain = "".join(char for char in name if char.isprintable()).strip()[:LONGEST_NAME_CHARS]
-    return SessionId(plain if plain.startswith(PREFIXES) else f"cli-{plain or 'imported'}")
+    return SessionId(plain if plain.startswith(prefixes) else f"{prefixes[0]}{plain or 'imported'}")
 
 
 def _summed(found: Found, checked: list[CheckedSession]) -> Checked:

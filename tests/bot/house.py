@@ -5,6 +5,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from inspect import isawaitable
 
+from adapters.registry import MANIFESTS
+from adapters.telegram.options import TELEGRAM
 from bot.access.access import Access
 from bot.access.places import Places
 from bot.app.schemas import BOT_SCHEMA
@@ -22,7 +24,6 @@ from bot.ports import (
     ChatKind,
     ChatRef,
     Inbound,
-    Platform,
 )
 from bot.service.service_status import ServiceStatus
 from bot.turn.turns import TurnEngine
@@ -36,11 +37,11 @@ from tests.fakes import NOON_NS, FakeAdapter, FakeChatModel, FakeClock
 OPEN_TO_ALL = AccessSettings(allow=IdLists(users=("*",)))
 
 
-def direct(chat="7", platform=Platform.TELEGRAM):
+def direct(chat="7", platform=TELEGRAM):
     return ChatRef(platform=platform, bot="1", chat=chat, kind=ChatKind.DIRECT)
 
 
-def group(chat="-100", platform=Platform.TELEGRAM, **more):
+def group(chat="-100", platform=TELEGRAM, **more):
     return ChatRef(platform=platform, bot="1", chat=chat, kind=ChatKind.GROUP, **more)
 
 
@@ -143,10 +144,15 @@ async def open_house(
             )
         )
         delivery = await stack.enter_async_context(
-            open_delivery(database=database, clock=clock, settings=settings)
+            open_delivery(
+                database=database,
+                clock=clock,
+                settings=settings,
+                platforms=MANIFESTS.platforms,
+            )
         )
         router = await stack.enter_async_context(open_router(lane_jobs=lane_jobs))
-        places = Places(Access({adapter.platform: access}), delivery.moves)
+        places = Places(Access({adapter.platform: access}), delivery.moves, MANIFESTS.platforms)
         turns = TurnEngine(engine=engine, chat=model, clock=clock)
         answers = Answers(
             database=database,

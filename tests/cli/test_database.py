@@ -82,7 +82,13 @@ async def test_a_running_service_does_the_work_itself(home):
 
     with owned(settings.data_dir) as directory:
         async with open_database(directory / "kith.db") as database:
-            ground = Ground(database=database, directory=directory, zone=None, clock=FakeClock())
+            ground = Ground(
+                database=database,
+                directory=directory,
+                zone=None,
+                clock=FakeClock(),
+                prefixes=("cli-",),
+            )
             async with serve_control(directory, data_verbs(ground)):
                 told = await service_or_here(settings, IMPORT, never, source=str(home / "old"))
                 found = await service_or_here(settings, CHECK, never)

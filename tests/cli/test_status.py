@@ -127,6 +127,7 @@ def test_the_doctor_tells_of_a_configuration_that_cannot_be_used(kith, tmp_path)
             "model get tiny",
         ),
         ('[models]\nchat = "nobody knows it"\n', "failed", "no model"),
+        ('[models]\nchat = "none"\n', "failed", "cannot be none"),
         ('[models]\nchat = "ollama:qwen3"\n', "skipped", "not asked"),
     ],
 )

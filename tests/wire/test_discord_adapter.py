@@ -10,7 +10,7 @@ import structlog
 from adapters.discord import typist
 from adapters.discord.adapter import open_discord
 from adapters.discord.check import check
-from adapters.discord.options import DiscordOptions
+from adapters.discord.options import DISCORD, DiscordOptions
 from bot.errors import AdapterError, LoginRefused, SendDeferred, SendRefused, SendUnknown
 from bot.ports import (
     ChatKind,
@@ -20,7 +20,6 @@ from bot.ports import (
     CommandSpec,
     OptionKind,
     Outbound,
-    Platform,
     Secret,
 )
 from memory.errors import StoreError
@@ -133,10 +132,10 @@ async def test_a_direct_message_is_taken_in(server, intake):
     assert inbound.text == "你好"
     assert inbound.addressed
     assert (inbound.author.person, inbound.author.name) == (f"discord:{mia.id}", "Mia")
-    assert (inbound.chat.platform, inbound.chat.bot) == (Platform.DISCORD, server.bot.id)
+    assert (inbound.chat.platform, inbound.chat.bot) == (DISCORD, server.bot.id)
     assert inbound.chat.kind is ChatKind.DIRECT
     assert inbound.chat.chat == message["channel_id"]
-    positions = await intake.positions(Platform.DISCORD, server.bot.id)
+    positions = await intake.positions(DISCORD, server.bot.id)
     assert positions[message["channel_id"]] == message["id"]
 
 
@@ -382,7 +381,7 @@ async def test_a_redelivered_message_does_not_move_the_position_back(server, int
         server.dm(server.user("Ben"), "marker")
         await intake.taken(3)
 
-    positions = await intake.positions(Platform.DISCORD, server.bot.id)
+    positions = await intake.positions(DISCORD, server.bot.id)
     assert positions[new["channel_id"]] == new["id"]
 
 

@@ -8,7 +8,8 @@ import pytest
 import structlog
 
 from adapters.telegram.adapter import NOTHING_TO_SAY, open_telegram
-from adapters.telegram.options import Pace, TelegramOptions
+from adapters.telegram.check import check
+from adapters.telegram.options import TELEGRAM, Pace, TelegramOptions
 from bot.errors import (
     AdapterError,
     LoginRefused,
@@ -18,7 +19,7 @@ from bot.errors import (
     SendRefused,
     SendUnknown,
 )
-from bot.ports import ChatKind, ChatRef, CommandSpec, Outbound, Platform, Secret
+from bot.ports import ChatKind, ChatRef, CommandSpec, Outbound, Secret
 from tests.fakes import FakeIntake
 from tests.wire.telegram_server import BOT_ID, BOT_NAME, open_telegram_server
 from tests.wire.telegram_values import (
@@ -100,9 +101,7 @@ async def ends(server, intake, **changes):
 
 
 def place(chat_id=7, *, kind=ChatKind.DIRECT, topic=None):
-    return ChatRef(
-        platform=Platform.TELEGRAM, bot=str(BOT_ID), chat=str(chat_id), kind=kind, topic=topic
-    )
+    return ChatRef(platform=TELEGRAM, bot=str(BOT_ID), chat=str(chat_id), kind=kind, topic=topic)
 
 
 def part(text="hello", *, chat=None, reply_to=None):
@@ -120,7 +119,7 @@ async def test_messages_are_taken_in_order_and_only_then_confirmed(server, intak
         await server.confirmed(1249)
 
     assert [inbound.message for inbound in taken] == [str(message) for message in said]
-    assert await intake.positions(Platform.TELEGRAM, str(BOT_ID)) == {"updates": "1250"}
+    assert await intake.positions(TELEGRAM, str(BOT_ID)) == {"updates": "1250"}
 
 
 async def test_a_message_that_the_inbox_did_not_take_is_not_confirmed_and_comes_again(server):
@@ -384,8 +383,7 @@ async def test_no_log_line_holds_the_token_or_a_word_that_was_said(server, intak
 async def test_the_doctor_learns_whether_privacy_mode_is_on(server):
     server.reads_all_group_messages = False
 
-    async with opened(server) as adapter:
-        facts = await adapter.facts()
+    facts = await check(options(server))
 
     assert (facts.id, facts.username) == (str(BOT_ID), BOT_NAME)
     assert facts.reads_all_group_messages is False

@@ -1,17 +1,18 @@
 import pytest
 
+from adapters.telegram.options import TELEGRAM
 from adapters.telegram.translate import (
     ANONYMOUS_ADMIN,
     CHANNEL_POSTS,
     UNREADABLE,
-    Edited,
+    EditedUpdate,
     Me,
     Moved,
     fault,
     translate,
     update_id,
 )
-from bot.ports import ChatKind, ChatRef, Inbound, Platform
+from bot.ports import ChatKind, ChatRef, Inbound
 from tests.wire.telegram_text import entities_in, utf16
 
 ME = Me(id=4242, username="Kith_Bot", commands=frozenset({"help", "reset"}))
@@ -42,7 +43,7 @@ def test_a_private_message_is_taken_over_with_stable_ids():
 
     assert isinstance(inbound, Inbound)
     assert inbound.chat == ChatRef(
-        platform=Platform.TELEGRAM, bot="4242", chat="7", kind=ChatKind.DIRECT, title="Ann"
+        platform=TELEGRAM, bot="4242", chat="7", kind=ChatKind.DIRECT, title="Ann"
     )
     assert (inbound.author.person, inbound.author.name) == ("telegram:7", "Ann Lee")
     assert inbound.author.language == "zh-TW"
@@ -238,7 +239,7 @@ def test_an_edit_is_told_apart_from_a_message():
 
     edited = translate(raw, ME)
 
-    assert isinstance(edited, Edited)
+    assert isinstance(edited, EditedUpdate)
     assert edited.inbound.text == "hi"
 
 

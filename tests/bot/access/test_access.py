@@ -4,19 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.discord.options import DISCORD
+from adapters.telegram.options import TELEGRAM
 from bot.access.access import Access
 from bot.config.access_settings import AccessSettings, IdLists
-from bot.ports import Author, ChatKind, ChatRef, Platform
+from bot.ports import Author, ChatKind, ChatRef
 from memory.values import Mode, PersonId
 
-DM = ChatRef(platform=Platform.DISCORD, bot="1", chat="d7", kind=ChatKind.DIRECT)
+DM = ChatRef(platform=DISCORD, bot="1", chat="d7", kind=ChatKind.DIRECT)
 CHANNEL = ChatRef(
-    platform=Platform.DISCORD, bot="1", chat="c1", kind=ChatKind.GROUP, guild="g1", title="general"
+    platform=DISCORD, bot="1", chat="c1", kind=ChatKind.GROUP, guild="g1", title="general"
 )
 THREAD = replace(CHANNEL, chat="t1", parent="c1")
-GROUP = ChatRef(platform=Platform.TELEGRAM, bot="2", chat="-100", kind=ChatKind.GROUP)
+GROUP = ChatRef(platform=TELEGRAM, bot="2", chat="-100", kind=ChatKind.GROUP)
 TOPIC = replace(GROUP, topic="5")
-PRIVATE = ChatRef(platform=Platform.TELEGRAM, bot="2", chat="7", kind=ChatKind.DIRECT)
+PRIVATE = ChatRef(platform=TELEGRAM, bot="2", chat="7", kind=ChatKind.DIRECT)
 PLACES = {
     "dm": DM,
     "channel": CHANNEL,
@@ -96,7 +98,7 @@ def test_deny_wins_over_everything_that_allows_admins_included(deny, kept_out):
 
 
 def test_a_platform_without_settings_lets_nobody_in():
-    access = Access({Platform.TELEGRAM: AccessSettings(allow=IdLists(users=("*",)))})
+    access = Access({TELEGRAM: AccessSettings(allow=IdLists(users=("*",)))})
 
     assert not access.decide(DM, author(DM)).allowed
 
@@ -114,7 +116,7 @@ def test_somebody_allowed_is_no_admin():
 
 @pytest.mark.parametrize("admin", ["7", "*", "discord:*", "discord:", "irc:7", "@ann"])
 def test_an_admin_who_is_not_written_as_platform_and_id_is_nobody_and_warned_about(admin):
-    access = Access({Platform.DISCORD: AccessSettings(admins=(admin,))})
+    access = Access({DISCORD: AccessSettings(admins=(admin,))})
 
     assert not access.decide(DM, author(DM)).allowed
     assert [problem.key for problem in access.warnings()] == ["discord.admins"]
@@ -139,7 +141,7 @@ def test_a_group_that_became_a_supergroup_keeps_its_rule():
 
 @pytest.mark.parametrize("name", ["users", "roles", "guilds", "channels", "chats"])
 def test_a_star_that_lets_everybody_in_is_warned_about_by_its_key(name):
-    access = Access({Platform.TELEGRAM: AccessSettings(allow=IdLists(**{name: ("*",)}))})
+    access = Access({TELEGRAM: AccessSettings(allow=IdLists(**{name: ("*",)}))})
 
     [warning] = access.warnings()
 
@@ -150,7 +152,7 @@ def test_a_star_that_lets_everybody_in_is_warned_about_by_its_key(name):
 def test_a_star_that_keeps_everybody_out_is_no_reason_to_warn():
     settings = AccessSettings(deny=IdLists(users=("*",)), allow=IdLists(users=("7",)))
 
-    assert Access({Platform.DISCORD: settings}).warnings() == []
+    assert Access({DISCORD: settings}).warnings() == []
 
 
 @pytest.mark.parametrize(

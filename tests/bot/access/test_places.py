@@ -1,24 +1,26 @@
+from adapters.registry import MANIFESTS
+from adapters.telegram.options import TELEGRAM
 from bot.access.access import Access
 from bot.access.places import Places
 from bot.access.positions import Moves
 from bot.config.access_settings import AccessSettings, IdLists
-from bot.ports import Author, ChatKind, ChatRef, Platform
+from bot.ports import Author, ChatKind, ChatRef
 from memory.values import PersonId
 
-GROUP = ChatRef(platform=Platform.TELEGRAM, bot="1", chat="-5", kind=ChatKind.GROUP)
-SUPERGROUP = ChatRef(platform=Platform.TELEGRAM, bot="1", chat="-100", kind=ChatKind.GROUP)
+GROUP = ChatRef(platform=TELEGRAM, bot="1", chat="-5", kind=ChatKind.GROUP)
+SUPERGROUP = ChatRef(platform=TELEGRAM, bot="1", chat="-100", kind=ChatKind.GROUP)
 ANN = Author(person=PersonId("telegram:7"), name="Ann")
 
 
 def places(moves=None, **lists):
-    rules = {Platform.TELEGRAM: AccessSettings(allow=IdLists(**lists))}
-    return Places(Access(rules), moves or Moves())
+    rules = {TELEGRAM: AccessSettings(allow=IdLists(**lists))}
+    return Places(Access(rules), moves or Moves(), MANIFESTS.platforms)
 
 
 def test_a_group_that_became_a_supergroup_keeps_its_rule_and_its_session():
     moves = Moves()
     before = places(moves, chats=("-5",)).place(GROUP, ANN)
-    moves.add(Platform.TELEGRAM, "1", old="-5", new="-100")
+    moves.add(TELEGRAM, "1", old="-5", new="-100")
 
     after = places(moves, chats=("-5",)).place(SUPERGROUP, ANN)
 

@@ -1,36 +1,43 @@
 from dataclasses import replace
 
+from adapters.discord.options import DISCORD
+from adapters.registry import MANIFESTS
+from adapters.telegram.options import TELEGRAM
 from bot.access.sessions import session_of
-from bot.ports import Author, ChatKind, ChatRef, Platform
+from bot.ports import CONSOLE, Author, ChatKind, ChatRef
 from memory.values import PersonId
 
 ANN = Author(person=PersonId("telegram:7"), name="Ann")
 BO = Author(person=PersonId("telegram:8"), name="Bo")
-GROUP = ChatRef(platform=Platform.TELEGRAM, bot="2", chat="-100", kind=ChatKind.GROUP)
-PRIVATE = ChatRef(platform=Platform.TELEGRAM, bot="2", chat="7", kind=ChatKind.DIRECT)
+GROUP = ChatRef(platform=TELEGRAM, bot="2", chat="-100", kind=ChatKind.GROUP)
+PRIVATE = ChatRef(platform=TELEGRAM, bot="2", chat="7", kind=ChatKind.DIRECT)
 CHANNEL = ChatRef(
-    platform=Platform.DISCORD, bot="1", chat="55", kind=ChatKind.GROUP, guild="9", title="general"
+    platform=DISCORD, bot="1", chat="55", kind=ChatKind.GROUP, guild="9", title="general"
 )
 
 
+def in_session(chat, author, **more):
+    return session_of(MANIFESTS.platforms[chat.platform], chat, author, **more)
+
+
 def test_ids_can_be_read():
-    assert session_of(PRIVATE, ANN) == "tg-2-7"
-    assert session_of(GROUP, ANN) == "tg-2--100"
-    assert session_of(replace(GROUP, topic="5"), ANN) == "tg-2--100-5"
-    assert session_of(CHANNEL, ANN) == "dc-1-55"
-    console = replace(PRIVATE, platform=Platform.CONSOLE, chat="home")
-    assert session_of(console, ANN) == "cli-home"
+    assert in_session(PRIVATE, ANN) == "tg-2-7"
+    assert in_session(GROUP, ANN) == "tg-2--100"
+    assert in_session(replace(GROUP, topic="5"), ANN) == "tg-2--100-5"
+    assert in_session(CHANNEL, ANN) == "dc-1-55"
+    console = replace(PRIVATE, platform=CONSOLE, chat="home")
+    assert in_session(console, ANN) == "cli-home"
 
 
 def test_a_discord_direct_chat_is_the_persons_whatever_channel_carries_it():
     one = replace(CHANNEL, kind=ChatKind.DIRECT, chat="900", guild=None)
 
-    assert session_of(one, ANN) == session_of(replace(one, chat="901"), ANN) == "dc-1-u7"
+    assert in_session(one, ANN) == in_session(replace(one, chat="901"), ANN) == "dc-1-u7"
 
 
 def test_people_in_a_group_share_its_session_unless_each_has_their_own():
-    assert session_of(GROUP, ANN) == session_of(GROUP, BO)
-    assert session_of(GROUP, ANN, own=True) != session_of(GROUP, BO, own=True)
+    assert in_session(GROUP, ANN) == in_session(GROUP, BO)
+    assert in_session(GROUP, ANN, own=True) != in_session(GROUP, BO, own=True)
 
 
 def test_places_bots_and_topics_never_share_a_session():
@@ -45,7 +52,7 @@ def test_places_bots_and_topics_never_share_a_session():
         replace(CHANNEL, kind=ChatKind.DIRECT),
     ]
 
-    sessions = {session_of(chat, ANN, own=own) for chat in chats for own in (False, True)}
+    sessions = {in_session(chat, ANN, own=own) for chat in chats for own in (False, True)}
 
     assert len(sessions) == len(chats) + 6  # direct chats have one session either way
 
@@ -53,4 +60,4 @@ def test_places_bots_and_topics_never_share_a_session():
 def test_a_new_title_or_name_changes_nothing():
     renamed = replace(ANN, name="Anna")
 
-    assert session_of(replace(CHANNEL, title="x"), renamed) == session_of(CHANNEL, ANN)
+    assert in_session(replace(CHANNEL, title="x"), renamed) == in_session(CHANNEL, ANN)

@@ -4,8 +4,13 @@ import pytest
 
 from adapters.embedded import runtime as native
 from adapters.embedded.errors import ExtraMissing
+from adapters.embedded.manifest import EmbeddedSettings
+from adapters.ollama.manifest import OllamaSettings
+from adapters.registry import MANIFESTS
 from bot.app.model_choice import Choice, open_models, parse
-from bot.config.config import Config, EmbeddedSettings, Loaded, ModelsSettings, OllamaSettings
+from bot.config.config import Loaded
+from bot.config.settings import ModelsSettings
+from bot.config.tables import config_type
 from bot.errors import ConfigError
 from memory.errors import ModelMissing
 from tests.cli.process import NOBODY_LISTENS
@@ -18,8 +23,8 @@ class Refusing:
     def __init__(self):
         self.asked = []
 
-    async def ensure(self, weights, store):
-        self.asked.append(weights.name)
+    async def ensure(self, name, models_dir):
+        self.asked.append(name)
         raise ModelMissing("none here")
 
 
@@ -30,12 +35,14 @@ def provider():
 
 @contextlib.asynccontextmanager
 async def opened(provider, url, *, chat="auto", embed="none", decision="", model="", embedded=""):
-    config = Config(
+    config = config_type(MANIFESTS)(
         models=ModelsSettings(chat=chat, embed=embed, decision=decision),
         ollama=OllamaSettings(url=url, model=model),
         embedded=EmbeddedSettings(model=embedded or "default"),
     )
-    async with open_models(Loaded(config=config, source=None), provider) as models:
+    async with open_models(
+        Loaded(config=config, source=None, manifests=MANIFESTS), provider
+    ) as models:
         yield models
 
 
@@ -102,17 +109,17 @@ async def test_nothing_is_fetched_for_a_library_that_is_missing(provider, monkey
 @pytest.mark.parametrize(
     ("written", "choice"),
     [
-        ("ollama:qwen3:8b", Choice(provider="ollama", name="qwen3:8b")),
-        ("embedded:small", Choice(provider="embedded", name="small")),
-        ("tiny", Choice(provider="embedded", name="tiny")),
-        ("auto", Choice(provider="auto", name="")),
+        ("ollama:qwen3:8b", Choice(scheme="ollama", name="qwen3:8b")),
+        ("embedded:small", Choice(scheme="embedded", name="small")),
+        ("tiny", Choice(scheme="embedded", name="tiny")),
+        ("auto", Choice(scheme="auto", name="")),
     ],
 )
 def test_a_model_is_named_with_or_without_its_provider(written, choice):
-    assert parse(written, "models.chat") == choice
+    assert parse(written, "models.chat", MANIFESTS) == choice
 
 
 @pytest.mark.parametrize("written", ["qwen3", "ollama:", "openai:x", ":", ""])
 def test_what_names_no_model_is_reported_by_its_key(written):
     with pytest.raises(ConfigError, match=r"models\.chat"):
-        parse(written, "models.chat")
+        parse(written, "models.chat", MANIFESTS)

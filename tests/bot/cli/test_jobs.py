@@ -5,10 +5,12 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
+from adapters.registry import MANIFESTS
 from bot.app.schemas import SCHEMAS
 from bot.cli import jobs as verb
 from bot.cli.root import app
-from bot.config.config import Config, Loaded
+from bot.config.config import Loaded
+from bot.config.tables import config_type
 from bot.errors import ControlRefused, UsageError
 from bot.jobs.cron import parse_cron
 from bot.jobs.job_log import JobLog, Outcome
@@ -87,7 +89,9 @@ async def test_a_running_service_runs_the_job_itself_and_tells_how_it_went(tmp_p
     clock, steps = FakeClock(), []
     async with open_database(tmp_path / "kith.db", SCHEMAS) as database:
         scheduler = Scheduler([job], job_log=JobLog(database), clock=clock, random=Random(1))
-        settings = Loaded(config=Config(data_dir=str(tmp_path)), source=None)
+        settings = Loaded(
+            config=config_type(MANIFESTS)(data_dir=str(tmp_path)), source=None, manifests=MANIFESTS
+        )
         async with (
             serve_control(tmp_path, job_verbs(scheduler, clock)),
             asyncio.TaskGroup() as tasks,
@@ -104,7 +108,9 @@ async def test_a_running_service_runs_the_job_itself_and_tells_how_it_went(tmp_p
 
 
 async def test_an_unknown_job_is_refused_before_anything_is_opened(tmp_path):
-    settings = Loaded(config=Config(data_dir=str(tmp_path)), source=None)
+    settings = Loaded(
+        config=config_type(MANIFESTS)(data_dir=str(tmp_path)), source=None, manifests=MANIFESTS
+    )
 
     with pytest.raises(UsageError):
         await verb._run_now(settings, "nope", lambda *_: None)

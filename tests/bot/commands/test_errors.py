@@ -1,19 +1,21 @@
 from contextlib import asynccontextmanager
 
+from adapters.registry import MANIFESTS
+from adapters.telegram.options import TELEGRAM
 from bot.access.access import Access
 from bot.access.places import Places
 from bot.access.positions import Moves
 from bot.commands.errors import ErrorsCommand
 from bot.commands.registry import Commands
 from bot.config.access_settings import AccessSettings, IdLists
-from bot.ports import Author, ChatKind, ChatRef, Platform
+from bot.ports import Author, ChatKind, ChatRef
 from memory.database.database import open_database
 from memory.tool_errors.error_memory import ErrorMemory
 from memory.tool_errors.record import NewErrorRecord, Outcome
 from memory.values import PersonId
 from tests.fakes import FakeClock
 
-CHAT = ChatRef(platform=Platform.TELEGRAM, bot="1", chat="9", kind=ChatKind.DIRECT)
+CHAT = ChatRef(platform=TELEGRAM, bot="1", chat="9", kind=ChatKind.DIRECT)
 RULES = AccessSettings(allow=IdLists(users=("7", "9")), admins=("telegram:9",))
 NOTE = NewErrorRecord(
     tool="chat_history",
@@ -30,7 +32,7 @@ class Desk:
         self.memory = memory
         self.audited = []
         command = ErrorsCommand(memory, zone=None, record=self._record)
-        place = Places(Access({Platform.TELEGRAM: RULES}), Moves()).place
+        place = Places(Access({TELEGRAM: RULES}), Moves(), MANIFESTS.platforms).place
         self.commands = Commands(command.table(), place=place)
 
     async def _record(self, person, action, target):

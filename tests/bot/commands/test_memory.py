@@ -2,6 +2,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from adapters.registry import MANIFESTS
+from adapters.telegram.options import TELEGRAM
 from bot.access.access import Access
 from bot.access.audit import Audit, latest
 from bot.access.places import Places
@@ -10,7 +12,7 @@ from bot.commands.memory import MemoryCommands
 from bot.commands.mode import ModeCommand
 from bot.commands.registry import Commands
 from bot.config.access_settings import AccessSettings, IdLists
-from bot.ports import Author, ChatKind, ChatRef, CommandCall, Platform
+from bot.ports import Author, ChatKind, ChatRef, CommandCall
 from bot.turn.interface import Scene
 from bot.turn.turns import TurnEngine
 from memory.database.database import MEMORY_SCHEMA, open_database
@@ -22,7 +24,7 @@ from tests.bot.house import BOT_SCHEMA
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
 from tests.memory.pools.pool_house import facts
 
-GROUP = ChatRef(platform=Platform.TELEGRAM, bot="1", chat="-5", kind=ChatKind.GROUP, title="Club")
+GROUP = ChatRef(platform=TELEGRAM, bot="1", chat="-5", kind=ChatKind.GROUP, title="Club")
 SESSION = SessionId("tg-1--5")
 RULES = AccessSettings(allow=IdLists(users=("7", "8", "9"), chats=("-5",)), admins=("telegram:9",))
 
@@ -34,7 +36,7 @@ class Desk:
         self.engine, self.database, self.model = engine, database, model
         self.turns = TurnEngine(engine=engine, chat=model, clock=FakeClock())
         record = Audit(database, FakeClock()).record
-        places = Places(Access({Platform.TELEGRAM: RULES}), Moves(), engine.mode_of)
+        places = Places(Access({TELEGRAM: RULES}), Moves(), MANIFESTS.platforms, engine.mode_of)
         memory = MemoryCommands(engine=engine)
         mode = ModeCommand(engine=engine, record=record)
         self.commands = Commands((*memory.table(), *mode.table()), place=places.place)

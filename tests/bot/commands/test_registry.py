@@ -2,6 +2,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from adapters.telegram.options import TELEGRAM
 from bot.access.places import Place
 from bot.commands.registry import Command, Commands
 from bot.ports import (
@@ -14,12 +15,11 @@ from bot.ports import (
     CommandOption,
     CommandSpec,
     OptionKind,
-    Platform,
 )
 from memory.errors import StoreError
 from memory.values import PersonId, SessionId
 
-CHAT = ChatRef(platform=Platform.TELEGRAM, bot="1", chat="7", kind=ChatKind.DIRECT)
+CHAT = ChatRef(platform=TELEGRAM, bot="1", chat="7", kind=ChatKind.DIRECT)
 ABOUT = {"en": "x"}
 CONFIRM = CommandOption(name="confirm", descriptions=ABOUT, kind=OptionKind.FLAG)
 

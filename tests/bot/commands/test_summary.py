@@ -3,13 +3,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from adapters.registry import MANIFESTS
+from adapters.telegram.options import TELEGRAM
 from bot.access.access import Access
 from bot.access.places import Places
 from bot.access.positions import Moves
 from bot.commands.registry import Commands
 from bot.commands.summary import SummaryCommand
 from bot.config.access_settings import AccessSettings, IdLists
-from bot.ports import Author, ChatKind, ChatRef, Platform
+from bot.ports import Author, ChatKind, ChatRef
 from memory.database.database import open_database
 from memory.engine import Turn, open_engine
 from memory.errors import ModelUnreachable
@@ -19,7 +21,7 @@ from memory.summary.value import Current, Summary, Topic, to_json
 from memory.values import NewMessage, PersonId, Role, SessionId
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
 
-CHAT = ChatRef(platform=Platform.TELEGRAM, bot="1", chat="7", kind=ChatKind.DIRECT)
+CHAT = ChatRef(platform=TELEGRAM, bot="1", chat="7", kind=ChatKind.DIRECT)
 RULES = AccessSettings(allow=IdLists(users=("7", "9")), admins=("telegram:9",))
 SUMMARY = Summary(
     key_decisions=("Do: 用繁體中文回答",),
@@ -32,7 +34,7 @@ class Desk:
     def __init__(self, engine):
         self.engine = engine
         command = SummaryCommand(engine.summaries, zone=ZoneInfo("Asia/Taipei"))
-        place = Places(Access({Platform.TELEGRAM: RULES}), Moves()).place
+        place = Places(Access({TELEGRAM: RULES}), Moves(), MANIFESTS.platforms).place
         self.commands = Commands(command.table(), place=place)
 
     async def say(self, text, *, user="7", language="en"):

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.registry import MANIFESTS
+from adapters.telegram.options import TELEGRAM
 from bot.access.access import Access
 from bot.access.audit import Audit, latest
 from bot.access.places import Places
@@ -14,7 +16,7 @@ from bot.commands.admin import AdminCommands
 from bot.commands.registry import Commands
 from bot.commands.talk import TalkCommands
 from bot.config.access_settings import AccessSettings, IdLists
-from bot.ports import Author, ChatKind, ChatRef, CommandCall, Platform
+from bot.ports import Author, ChatKind, ChatRef, CommandCall
 from bot.service.service_status import AdapterStatus, ServiceStatus, Standing
 from bot.turn.interface import Scene
 from bot.turn.turns import TurnEngine
@@ -27,7 +29,7 @@ from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
 from tests.bot.house import BOT_SCHEMA, until
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
 
-CHAT = ChatRef(platform=Platform.TELEGRAM, bot="1", chat="7", kind=ChatKind.DIRECT, title="Ann")
+CHAT = ChatRef(platform=TELEGRAM, bot="1", chat="7", kind=ChatKind.DIRECT, title="Ann")
 GROUP = replace(CHAT, kind=ChatKind.GROUP, chat="-5")
 SESSION = SessionId("tg-1-7")
 RULES = AccessSettings(allow=IdLists(users=("7", "9")), admins=("telegram:9",))
@@ -42,11 +44,11 @@ class Desk:
         admin = AdminCommands(engine=engine, record=Audit(database, FakeClock()).record)
         self.commands = Commands(
             (*talk.table(), *admin.table()),
-            place=Places(Access({Platform.TELEGRAM: RULES}), Moves()).place,
+            place=Places(Access({TELEGRAM: RULES}), Moves(), MANIFESTS.platforms).place,
         )
 
     async def status(self):
-        up = AdapterStatus(platform=Platform.TELEGRAM, standing=Standing.UP, since_ns=0)
+        up = AdapterStatus(platform=TELEGRAM, standing=Standing.UP, since_ns=0)
         return ServiceStatus(
             version="1", pid=1, started_at_ns=0, adapters=(up,), lanes=3, inbox_open=2,
             outbox_open=1, perhaps_delivered=0, quarantined=0, chat_model="ollama:qwen3",

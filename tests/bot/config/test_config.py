@@ -5,14 +5,16 @@ from typing import get_type_hints
 
 import pytest
 
-from bot.config.config import Config, load, parse, search_order
+from adapters.registry import MANIFESTS
+from bot.config.config import load, parse, search_order
+from bot.config.tables import config_type
 from bot.errors import ConfigError
 from bot.ports import Secret
 
 
 def problems(text):
     with pytest.raises(ConfigError) as caught:
-        parse(text, "kith.toml")
+        parse(text, "kith.toml", MANIFESTS)
     return {problem.key: problem.what for problem in caught.value.problems}
 
 
@@ -20,10 +22,10 @@ def test_without_any_file_everything_has_its_default(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
 
-    found = load(env={})
+    found = load(MANIFESTS, env={})
 
     assert found.source is None
-    assert found.config == Config()
+    assert found.config == config_type(MANIFESTS)()
 
 
 def test_every_problem_is_reported_at_once_by_its_dotted_key():
@@ -54,7 +56,7 @@ def test_broken_toml_is_one_clear_problem(text):
 
 def test_a_value_is_never_repeated_as_it_may_be_a_secret():
     with pytest.raises(ConfigError) as caught:
-        parse('[ollama]\nnum_ctx = "hunter2"\ntoken = "hunter2"\n', "kith.toml")
+        parse('[ollama]\nnum_ctx = "hunter2"\ntoken = "hunter2"\n', "kith.toml", MANIFESTS)
 
     assert "hunter2" not in str(caught.value)
     assert "hunter2" not in repr(caught.value)
@@ -66,27 +68,27 @@ def test_the_first_file_of_the_search_order_is_the_only_one(tmp_path, monkeypatc
     named.write_text('[log]\nlevel = "debug"\n', encoding="utf-8")
     (tmp_path / "kith.toml").write_text('[log]\nlevel = "error"\n', encoding="utf-8")
 
-    assert load(env={}).config.log.level == "error"
-    assert load(env={"KITH_CONFIG": str(named)}).config.log.level == "debug"
-    assert load(named, env={}).config.log.level == "debug"
+    assert load(MANIFESTS, env={}).config.log.level == "error"
+    assert load(MANIFESTS, env={"KITH_CONFIG": str(named)}).config.log.level == "debug"
+    assert load(MANIFESTS, named, env={}).config.log.level == "debug"
     assert search_order({"KITH_CONFIG": "x"})[0] == Path("x")
 
 
 def test_a_file_that_is_named_must_exist(tmp_path):
     with pytest.raises(ConfigError, match="No such file"):
-        load(tmp_path / "nowhere.toml", env={})
+        load(MANIFESTS, tmp_path / "nowhere.toml", env={})
 
 
 def test_a_place_that_cannot_be_looked_at_is_passed_over(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", "/" + "x" * 300)  # longer than any name may be
 
-    assert load(env={}).source is None
+    assert load(MANIFESTS, env={}).source is None
 
 
 def test_a_date_is_no_text():
     with pytest.raises(ConfigError) as caught:
-        parse("timezone = 1979-05-27\n[models]\nchat = 07:32:00\n", "kith.toml")
+        parse("timezone = 1979-05-27\n[models]\nchat = 07:32:00\n", "kith.toml", MANIFESTS)
 
     assert [problem.key for problem in caught.value.problems] == ["timezone", "models.chat"]
 
@@ -95,7 +97,7 @@ def test_a_relative_path_counts_from_its_file(tmp_path):
     path = tmp_path / "kith.toml"
     path.write_text('data_dir = "memory"\n', encoding="utf-8")
 
-    assert load(path, env={}).data_dir == tmp_path / "memory"
+    assert load(MANIFESTS, path, env={}).data_dir == tmp_path / "memory"
 
 
 def test_the_example_shows_every_setting_with_its_default():
@@ -106,9 +108,9 @@ def test_the_example_shows_every_setting_with_its_default():
         if line.startswith("[") or " = " in line
     )
 
-    assert parse(live, "example") == Config()
-    assert parse(text, "example") == Config()
-    for name in leaves(Config):
+    assert parse(live, "example", MANIFESTS) == config_type(MANIFESTS)()
+    assert parse(text, "example", MANIFESTS) == config_type(MANIFESTS)()
+    for name in leaves(config_type(MANIFESTS)):
         assert f"# {name} = " in text, name
 
 
@@ -123,14 +125,16 @@ def leaves(kind):
 
 
 def test_an_id_may_be_written_as_a_number_and_is_text():
-    found = parse("[telegram]\nallow.users = [123, '456']\n[discord.deny]\nroles = [9]\n", "x")
+    found = parse(
+        "[telegram]\nallow.users = [123, '456']\n[discord.deny]\nroles = [9]\n", "x", MANIFESTS
+    )
 
     assert found.telegram.allow.users == ("123", "456")
     assert found.discord.deny.roles == ("9",)
 
 
 def test_the_memory_of_a_place_is_read_by_its_id():
-    found = parse('[telegram.modes]\n"-100" = "pools"\n', "x")
+    found = parse('[telegram.modes]\n"-100" = "pools"\n', "x", MANIFESTS)
 
     assert found.telegram.modes == {"-100": "pools"}
 
@@ -197,4 +201,4 @@ class TestSecrets:
     def loaded(tmp_path, env):
         path = tmp_path / "kith.toml"
         path.touch()
-        return load(path, env=env)
+        return load(MANIFESTS, path, env=env)

@@ -3,10 +3,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from adapters.registry import MANIFESTS
 from bot.access.places import Place
 from bot.console.talk import ConsoleTalk
 from bot.delivery.router import open_router
-from bot.ports import CommandAnswer, CommandCall, Reply
+from bot.ports import CONSOLE, CommandAnswer, CommandCall, Reply
 from bot.turn.turns import SILENT
 from memory.errors import StoreError
 from memory.values import Mode, SessionId
@@ -51,6 +52,7 @@ async def house():
             router=router,
             commands=Commands(()),
             clock=FakeClock(),
+            console=MANIFESTS.platforms[CONSOLE],
             engine=SimpleNamespace(mode_of=lambda _session, mode: mode),
         )
         yield SimpleNamespace(

@@ -7,8 +7,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from adapters.console import pipe
+from adapters.registry import MANIFESTS
 from bot.app.app import open_app
-from bot.config.config import Config, Loaded
+from bot.config.config import Loaded
+from bot.config.tables import config_type
 from bot.console.talk import ConsoleTalk
 from bot.service.logs import configure
 from memory.errors import ModelTimedOut
@@ -63,7 +65,9 @@ async def open_talk(directory, mode):
     async def models():
         yield scripted()
 
-    loaded = Loaded(config=Config(data_dir=str(directory)), source=None)
+    loaded = Loaded(
+        config=config_type(MANIFESTS)(data_dir=str(directory)), source=None, manifests=MANIFESTS
+    )
     async with open_app(loaded, models) as app:
         yield ConsoleTalk(app, session="main", name="owner", mode=Mode(mode))
 

@@ -2,14 +2,16 @@ import asyncio
 
 import pytest
 
+from adapters.discord.options import DISCORD
+from adapters.registry import MANIFESTS
+from adapters.telegram.options import TELEGRAM
 from bot.access.sessions import patterns_of
 from bot.config.access_settings import AccessSettings, IdLists
-from bot.ports import Platform
 from tests.bot.house import direct, echo, group, open_house, said, until
 from tests.fakes import FakeAdapter, FakeChatModel
 
-DISCORD_DM = direct(chat="900", platform=Platform.DISCORD)
-DISCORD_CHANNEL = group(chat="500", platform=Platform.DISCORD, guild="1")
+DISCORD_DM = direct(chat="900", platform=DISCORD)
+DISCORD_CHANNEL = group(chat="500", platform=DISCORD, guild="1")
 
 
 class Held:
@@ -86,8 +88,8 @@ async def test_a_stranger_changes_nothing(tmp_path):
 
 @pytest.mark.parametrize("chat", [DISCORD_DM, DISCORD_CHANNEL])
 async def test_a_deletion_takes_the_message_in_its_place_alone(tmp_path, chat):
-    other = group(chat="5001", platform=Platform.DISCORD, guild="1")
-    async with open_house(tmp_path, adapter=FakeAdapter(Platform.DISCORD)) as house:
+    other = group(chat="5001", platform=DISCORD, guild="1")
+    async with open_house(tmp_path, adapter=FakeAdapter(DISCORD)) as house:
         await house.intake.accept([said("secret", "1", chat=chat), said("keep", "2", chat=chat)])
         await house.intake.accept([said("elsewhere", "1", chat=other)])
         await house.settled()
@@ -128,5 +130,8 @@ async def test_what_is_deleted_during_its_turn_is_forgotten_when_the_turn_is_ove
 
 
 def test_a_place_has_its_own_sessions_and_those_of_single_people_there():
-    assert patterns_of(group(chat="-100")) == ("tg-1--100", "tg-1--100-*")
-    assert patterns_of(DISCORD_DM) == ("dc-1-u*",)
+    assert patterns_of(MANIFESTS.platforms[TELEGRAM], group(chat="-100")) == (
+        "tg-1--100",
+        "tg-1--100-*",
+    )
+    assert patterns_of(MANIFESTS.platforms[DISCORD], DISCORD_DM) == ("dc-1-u*",)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.telegram.options import TELEGRAM
 from bot.ports import Platform
 from tests.bot.delivery.crash_victim import PART_CHARS, POINTS, WORDS, Wire, access_for
 from tests.bot.house import open_house
@@ -75,7 +76,7 @@ async def test_kill_9_in_pools_mode_leaves_no_word_and_asks_again(tmp_path):
     assert files
     assert all(b"swordfish" not in path.read_bytes() for path in files)
     assert "swordfish" not in log
-    adapter = Wire(directory, Platform.TELEGRAM, "")
+    adapter = Wire(directory, TELEGRAM, "")
     async with open_house(directory, adapter=adapter, access=access_for("pools")) as house:
         await house.later(10)
 

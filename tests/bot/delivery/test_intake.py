@@ -3,11 +3,12 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.telegram.options import TELEGRAM
 from bot.access.access import Access
 from bot.config.access_settings import AccessSettings, IdLists
 from bot.delivery.answers import Claim
 from bot.delivery.intake import ATTEMPTS, HELD_CLAIMS
-from bot.ports import ChatKind, Platform, Position, Quarantined
+from bot.ports import ChatKind, Position, Quarantined
 from bot.turn.turns import TurnEngine
 from memory.errors import StoreError
 from memory.values import Mode
@@ -72,20 +73,20 @@ async def test_the_same_number_in_another_chat_or_for_another_bot_is_another_mes
 
 
 async def test_positions_and_quarantine_are_kept_with_the_messages(tmp_path):
-    position = Position(platform=Platform.TELEGRAM, bot="1", stream="updates", value="17")
-    poison = Quarantined(platform=Platform.TELEGRAM, bot="1", update="16", fault="KeyError")
+    position = Position(platform=TELEGRAM, bot="1", stream="updates", value="17")
+    poison = Quarantined(platform=TELEGRAM, bot="1", update="16", fault="KeyError")
     async with open_house(tmp_path) as house:
         await house.intake.accept([said("x")], positions=[position], quarantined=[poison])
         await house.intake.accept([], positions=[replace(position, value="18")])
 
     async with open_house(tmp_path) as house:
-        assert await house.intake.positions(Platform.TELEGRAM, "1") == {"updates": "18"}
-        assert await house.intake.positions(Platform.TELEGRAM, "2") == {}
+        assert await house.intake.positions(TELEGRAM, "1") == {"updates": "18"}
+        assert await house.intake.positions(TELEGRAM, "2") == {}
         assert (await house.delivery.counts()).quarantined == 1
 
 
 async def test_nothing_is_kept_when_the_disk_says_no(tmp_path, monkeypatch):
-    position = Position(platform=Platform.TELEGRAM, bot="1", stream="updates", value="17")
+    position = Position(platform=TELEGRAM, bot="1", stream="updates", value="17")
 
     async def fails(*_args, **_kwargs):
         raise StoreError("no")
@@ -113,7 +114,7 @@ async def test_nothing_is_kept_when_the_disk_says_no(tmp_path, monkeypatch):
     ids=["empty list", "stranger", "blocked", "elsewhere"],
 )
 async def test_who_may_not_speak_gets_no_answer_and_leaves_no_word(tmp_path, capsys, access):
-    poison = Quarantined(platform=Platform.TELEGRAM, bot="1", update="16", fault="KeyError")
+    poison = Quarantined(platform=TELEGRAM, bot="1", update="16", fault="KeyError")
 
     async with open_house(tmp_path, access=access) as house:
         await house.intake.accept([said(SECRET)], quarantined=[poison])
@@ -399,7 +400,7 @@ async def test_a_memory_chosen_while_a_message_waits_holds_for_its_reply(tmp_pat
     async with open_house(tmp_path, model=FakeChatModel(answer)) as house:
         await house.intake.accept([said("one", "1"), said("two", "2")])
         await until(lambda: house.model.requests)
-        house.intake._places._access = Access({Platform.TELEGRAM: POOLS})
+        house.intake._places._access = Access({TELEGRAM: POOLS})
         go.set()
         await house.settled()
 

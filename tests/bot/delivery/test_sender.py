@@ -3,10 +3,11 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
+from adapters.discord.options import DISCORD
+from adapters.registry import MANIFESTS
+from adapters.telegram.options import TELEGRAM
 from bot.config.delivery_settings import DeliverySettings
-from bot.delivery.delivery import MAY_ARRIVE
 from bot.errors import PlatformUnreachable, SendDeferred, SendRefused, SendUnknown
-from bot.ports import Platform
 from memory.errors import StoreError
 from tests.bot.house import direct, open_house, said, until
 from tests.fakes import FakeAdapter, FakeClock
@@ -62,7 +63,7 @@ async def test_an_error_that_nobody_foresaw_costs_its_part_and_nobody_elses(tmp_
         async with open_house(tmp_path) as house:
             house.adapter.faults = [
                 RuntimeError("could not send swordfish")
-                for _ in range(MAY_ARRIVE[house.adapter.platform])
+                for _ in range(MANIFESTS.platforms[house.adapter.platform].most_sends)
             ]
             await post(house, direct("7"), "swordfish")
             for _ in range(3):
@@ -142,7 +143,7 @@ async def test_a_platform_that_is_down_loses_nothing_and_counts_as_not_sent(tmp_
         assert house.adapter.texts() == ["one"]
 
 
-@pytest.mark.parametrize(("platform", "seen"), [(Platform.DISCORD, 1), (Platform.TELEGRAM, 2)])
+@pytest.mark.parametrize(("platform", "seen"), [(DISCORD, 1), (TELEGRAM, 2)])
 async def test_a_part_that_may_have_arrived_is_sent_again_with_the_same_nonce(
     tmp_path, platform, seen
 ):
@@ -158,7 +159,7 @@ async def test_a_part_that_may_have_arrived_is_sent_again_with_the_same_nonce(
         assert await house.states("outbox") == ["delivered"]
 
 
-@pytest.mark.parametrize("platform", [Platform.DISCORD, Platform.TELEGRAM])
+@pytest.mark.parametrize("platform", [DISCORD, TELEGRAM])
 async def test_a_part_that_stays_in_doubt_is_not_sent_for_ever(tmp_path, platform):
     async with open_house(tmp_path, adapter=FakeAdapter(platform)) as house:
         house.adapter.faults = [SendUnknown("hung up")] * 20
@@ -166,7 +167,7 @@ async def test_a_part_that_stays_in_doubt_is_not_sent_for_ever(tmp_path, platfor
         for _ in range(10):
             await house.later(60)
 
-        assert len(house.adapter.tried) == MAY_ARRIVE[platform]
+        assert len(house.adapter.tried) == MANIFESTS.platforms[platform].most_sends
         assert await house.rows("SELECT state, text FROM outbox") == [("unknown", None)]
 
 
@@ -199,7 +200,7 @@ async def test_a_part_in_doubt_at_a_crash_is_sent_once_more_and_then_left(tmp_pa
                 await asyncio.sleep(0.05)
             tried += len(adapter.tried)
 
-    assert tried == MAY_ARRIVE[Platform.TELEGRAM]
+    assert tried == MANIFESTS.platforms[TELEGRAM].most_sends
 
 
 async def test_what_arrived_is_not_sent_again_because_the_disk_was_full(tmp_path, monkeypatch):
@@ -250,7 +251,7 @@ async def test_a_finished_reply_is_sent_late_rather_than_not_at_all(tmp_path):
 
 async def test_what_is_for_a_platform_that_is_switched_off_waits(tmp_path):
     async with open_house(tmp_path) as house:
-        await post(house, direct(platform=Platform.DISCORD), "one")
+        await post(house, direct(platform=DISCORD), "one")
         await house.settled()
 
         assert await house.states("outbox") == ["waiting"]

@@ -1,10 +1,11 @@
 import pytest
 
+from adapters.discord.options import DISCORD
+from adapters.registry import MANIFESTS
 from bot.access.access import Access
 from bot.config.access_settings import AccessSettings, IdLists
 from bot.config.config import load
 from bot.errors import ConfigError
-from bot.ports import Platform
 from bot.service.doctor import (
     Level,
     access_findings,
@@ -25,7 +26,7 @@ from tests.fakes import FakeClock
 def loaded(tmp_path):
     path = tmp_path / "kith.toml"
     path.write_text('data_dir = "data"\n')
-    return load(path, env={"KITH_TELEGRAM_TOKEN_FILE": str(tmp_path / "token")})
+    return load(MANIFESTS, path, env={"KITH_TELEGRAM_TOKEN_FILE": str(tmp_path / "token")})
 
 
 def levels(findings):
@@ -36,7 +37,7 @@ def test_each_problem_of_a_refused_configuration_is_a_finding(tmp_path):
     path = tmp_path / "kith.toml"
     path.write_text("a = 1\nb = 2\n")
     with pytest.raises(ConfigError) as caught:
-        load(path, env={})
+        load(MANIFESTS, path, env={})
 
     found = config_refused(caught.value)
 
@@ -126,7 +127,7 @@ def test_a_unit_that_kills_before_a_stop_has_ended_is_found(loaded, tmp_path, gi
 
 
 def test_a_door_that_is_open_to_everybody_is_warned_of():
-    access = Access({Platform.DISCORD: AccessSettings(allow=IdLists(guilds=("*",)))})
+    access = Access({DISCORD: AccessSettings(allow=IdLists(guilds=("*",)))})
 
     found = list(access_findings(access, speaks=["discord"]))
 

@@ -5,6 +5,7 @@ import logging
 import pytest
 import structlog
 
+from adapters.registry import MANIFESTS
 from bot.ports import Secret
 from bot.service.logs import configure
 from memory.errors import StorageFull
@@ -85,7 +86,7 @@ def test_a_traceback_shows_no_local_variables(stream_type):
 
 def test_the_libraries_that_print_urls_with_tokens_are_quiet():
     stream = io.StringIO()
-    configure(level="debug", stream=stream)
+    configure(level="debug", stream=stream, quiet=MANIFESTS.loggers)
 
     for name in ("httpx", "telegram", "discord"):
         logging.getLogger(name).info("GET https://api/botTOKEN/getMe")

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.discord.options import DISCORD
 from bot.errors import LoginRefused, NoAdapterLeft, RootTaskEnded
-from bot.ports import Platform
 from bot.service.service import Service, serve
 from bot.service.supervisor import Standings, Supervisor
 from tests.bot.house import open_house, said, until
@@ -112,7 +112,7 @@ async def test_what_arrives_while_it_stops_is_kept_and_not_begun(tmp_path):
 
 
 async def test_when_no_platform_is_left_the_service_ends_with_the_reason(tmp_path):
-    async with open_service(tmp_path, adapter=Refused(Platform.DISCORD)) as (_, service):
+    async with open_service(tmp_path, adapter=Refused(DISCORD)) as (_, service):
         with pytest.raises(NoAdapterLeft, match="a new token"):
             await serve(service, stop=asyncio.Event(), notifier=Told())
 

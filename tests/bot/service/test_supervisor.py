@@ -2,6 +2,8 @@ import asyncio
 
 import pytest
 
+from adapters.discord.options import DISCORD
+from adapters.telegram.options import TELEGRAM
 from bot.errors import (
     AdapterError,
     LoginRefused,
@@ -9,7 +11,6 @@ from bot.errors import (
     PlatformUnreachable,
     PollingConflict,
 )
-from bot.ports import Platform
 from bot.service.service_status import Standing
 from bot.service.supervisor import Standings, Supervisor
 from tests.fakes import FakeAdapter, FakeClock
@@ -60,8 +61,8 @@ def standings(supervisor):
 
 
 async def test_one_that_fails_is_started_again_and_the_other_never_notices():
-    telegram = Scripted(Platform.TELEGRAM, [PlatformUnreachable("down")] * 3)
-    discord = Scripted(Platform.DISCORD, [])
+    telegram = Scripted(TELEGRAM, [PlatformUnreachable("down")] * 3)
+    discord = Scripted(DISCORD, [])
     supervisor = supervise(telegram, discord)
 
     await run_for(supervisor, 100)
@@ -72,7 +73,7 @@ async def test_one_that_fails_is_started_again_and_the_other_never_notices():
 
 
 async def test_pauses_grow_to_a_limit():
-    telegram = Scripted(Platform.TELEGRAM, [PlatformUnreachable("down")] * 10)
+    telegram = Scripted(TELEGRAM, [PlatformUnreachable("down")] * 10)
 
     await run_for(supervise(telegram), 1000)
 
@@ -81,7 +82,7 @@ async def test_pauses_grow_to_a_limit():
 
 
 async def test_jitter_spreads_the_pauses():
-    telegram = Scripted(Platform.TELEGRAM, [PlatformUnreachable("down")])
+    telegram = Scripted(TELEGRAM, [PlatformUnreachable("down")])
     supervisor = supervise(telegram, jitter=1.0)
 
     await run_for(supervisor, 10)
@@ -91,7 +92,7 @@ async def test_jitter_spreads_the_pauses():
 
 async def test_after_a_steady_time_a_failure_is_a_hiccup_again():
     steady = (500, PlatformUnreachable("down"))
-    telegram = Scripted(Platform.TELEGRAM, [PlatformUnreachable("down")] * 6 + [steady])
+    telegram = Scripted(TELEGRAM, [PlatformUnreachable("down")] * 6 + [steady])
 
     await run_for(supervise(telegram), 1000)
 
@@ -99,7 +100,7 @@ async def test_after_a_steady_time_a_failure_is_a_hiccup_again():
 
 
 async def test_a_connection_that_only_comes_and_goes_still_backs_off():
-    telegram = Scripted(Platform.TELEGRAM, [(1, PlatformUnreachable("down"))] * 5)
+    telegram = Scripted(TELEGRAM, [(1, PlatformUnreachable("down"))] * 5)
 
     await run_for(supervise(telegram), 500)
 
@@ -107,7 +108,7 @@ async def test_a_connection_that_only_comes_and_goes_still_backs_off():
 
 
 async def test_a_conflict_waits_longer_than_the_other_poll_may_last():
-    telegram = Scripted(Platform.TELEGRAM, [PollingConflict("another process")])
+    telegram = Scripted(TELEGRAM, [PollingConflict("another process")])
 
     await run_for(supervise(telegram), 200)
 
@@ -115,23 +116,23 @@ async def test_a_conflict_waits_longer_than_the_other_poll_may_last():
 
 
 async def test_a_refused_token_ends_that_adapter_alone():
-    telegram = Scripted(Platform.TELEGRAM, [LoginRefused("new token, please")])
-    discord = Scripted(Platform.DISCORD, [])
+    telegram = Scripted(TELEGRAM, [LoginRefused("new token, please")])
+    discord = Scripted(DISCORD, [])
     supervisor = supervise(telegram, discord)
 
     await run_for(supervisor, 1000)
 
     assert len(telegram.started_at) == 1
     assert standings(supervisor) == {
-        Platform.TELEGRAM: Standing.GIVEN_UP,
-        Platform.DISCORD: Standing.UP,
+        TELEGRAM: Standing.GIVEN_UP,
+        DISCORD: Standing.UP,
     }
 
 
 async def test_when_none_is_left_the_service_ends_with_every_reason():
     supervisor = supervise(
-        Scripted(Platform.TELEGRAM, [LoginRefused("token one")]),
-        Scripted(Platform.DISCORD, [PlatformUnreachable("down"), LoginRefused("token two")]),
+        Scripted(TELEGRAM, [LoginRefused("token one")]),
+        Scripted(DISCORD, [PlatformUnreachable("down"), LoginRefused("token two")]),
     )
 
     with pytest.raises(NoAdapterLeft, match=r"token one(.|\n)*token two"):
@@ -140,8 +141,8 @@ async def test_when_none_is_left_the_service_ends_with_every_reason():
 
 @pytest.mark.parametrize("fault", [None, KeyError("text of a person"), AdapterError("broken")])
 async def test_neither_a_bug_nor_a_quiet_end_silences_the_others(fault):
-    telegram = Scripted(Platform.TELEGRAM, [(1, fault)])
-    discord = Scripted(Platform.DISCORD, [])
+    telegram = Scripted(TELEGRAM, [(1, fault)])
+    discord = Scripted(DISCORD, [])
     supervisor = supervise(telegram, discord)
 
     await run_for(supervisor, 10)
@@ -151,8 +152,8 @@ async def test_neither_a_bug_nor_a_quiet_end_silences_the_others(fault):
 
 
 async def test_it_has_settled_when_each_is_up_or_has_failed_once():
-    telegram = Scripted(Platform.TELEGRAM, [PlatformUnreachable("down")])
-    discord = Scripted(Platform.DISCORD, [])
+    telegram = Scripted(TELEGRAM, [PlatformUnreachable("down")])
+    discord = Scripted(DISCORD, [])
     supervisor = supervise(telegram, discord)
     assert not supervisor._standings.settled.is_set()
 

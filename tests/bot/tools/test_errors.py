@@ -1,6 +1,7 @@
 import json
 from contextlib import asynccontextmanager
 
+from adapters.registry import MANIFESTS
 from bot.errors import ToolFailed
 from bot.tools.advice import advice_from
 from bot.tools.errors import error_tools
@@ -30,7 +31,7 @@ async def open_talk(directory, replies):
     """A stage whose failing tool `probe` has the error memory behind it."""
     async with open_database(directory / "errors.db") as database:
         memory = ErrorMemory(database=database, embedder=FakeEmbedder(), clock=FakeClock())
-        tools = [tool(fails), *error_tools(memory, ["probe"])]
+        tools = [tool(fails), *error_tools(memory, ["probe"], MANIFESTS.person_ids)]
         async with open_stage(directory, tools, replies, advise=advice_from(memory)) as stage:
             memory._clock = stage.clock
             yield stage, memory
@@ -166,7 +167,7 @@ async def test_an_empty_result_brings_up_what_is_known_about_no_data(tmp_path):
     note = NOTE | {"symptom": "no data for a long question", "keywords": ["no data"]}
     async with open_database(tmp_path / "errors.db") as database:
         memory = ErrorMemory(database=database, embedder=None, clock=FakeClock())
-        tools = [tool(nothing), *error_tools(memory, ["probe"])]
+        tools = [tool(nothing), *error_tools(memory, ["probe"], MANIFESTS.person_ids)]
         replies = [asks(("write_error", note)), "ok", asks(("probe", {})), "ok"]
         async with open_stage(tmp_path, tools, replies, advise=advice_from(memory)) as stage:
             await stage.ask("hi")

@@ -4,6 +4,7 @@ from datetime import UTC
 
 import pytest
 
+from adapters.registry import MANIFESTS
 from bot.tools.errors import error_tools
 from bot.tools.history import NONE_FOUND, NONE_YET, Past, history_tool
 from bot.turn.registry import Toolbox
@@ -86,7 +87,7 @@ async def open_talk(directory, *, notes=False, **more):
             tools = [history_tool(past)]
             if notes:
                 errors = ErrorMemory(database=database, embedder=None, clock=clock)
-                tools += error_tools(errors, [tools[0].name])
+                tools += error_tools(errors, [tools[0].name], MANIFESTS.person_ids)
             return Tooling(toolbox=Toolbox(tools), keep=runs.keep)
 
         async with open_stage(directory, tooling, [], **more) as stage:

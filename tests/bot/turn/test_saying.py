@@ -1,5 +1,6 @@
 import pytest
 
+from adapters.registry import MANIFESTS
 from bot.turn.saying import names_in, repeats
 
 SAID = (
@@ -22,7 +23,7 @@ SAID = (
     ],
 )
 def test_a_quotation_a_name_or_an_id_is_noticed(text):
-    assert repeats(text, SAID, names_in(SAID))
+    assert repeats(text, SAID, names_in(SAID), MANIFESTS.person_ids)
 
 
 @pytest.mark.parametrize(
@@ -35,4 +36,4 @@ def test_a_quotation_a_name_or_an_id_is_noticed(text):
     ],
 )
 def test_the_tools_side_is_no_quotation(text):
-    assert not repeats(text, SAID, names_in(SAID))
+    assert not repeats(text, SAID, names_in(SAID), MANIFESTS.person_ids)

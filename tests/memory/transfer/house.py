@@ -10,6 +10,8 @@ from memory.transfer.checking import check
 from memory.transfer.importing import store
 from tests.fakes import FakeClock
 
+PREFIXES = ("cli-", "tg-", "dc-")
+
 
 def quiet(_what, _done, _total):
     """Nobody watches."""
@@ -26,7 +28,9 @@ def write_history(path, records):
 
 async def bring_in(path, database, *, session=None, zone=None, progress=quiet):
     async with database.reading() as reader:
-        checked = await check(path, reader, session=session, zone=zone, progress=progress)
+        checked = await check(
+            path, reader, session=session, zone=zone, progress=progress, prefixes=PREFIXES
+        )
     return await store(checked, database, FakeClock(), progress)
 
 

@@ -16,8 +16,8 @@ from memory.transfer.importing import store, take_pages
 from memory.transfer.interface import ImportRefused, Problems
 from memory.values import NewMessage, Role
 from tests.fakes import FakeClock
-from tests.memory.transfer.house import archive as archived
 from tests.memory.transfer.house import (
+    PREFIXES,
     bring_in,
     entries,
     messages,
@@ -27,6 +27,7 @@ from tests.memory.transfer.house import (
     texts,
     write_history,
 )
+from tests.memory.transfer.house import archive as archived
 
 NS = 10**9
 
@@ -143,7 +144,7 @@ async def test_messages_from_before_stored_ones_are_refused_rather_than_put_behi
         await bring_in(place, database)
 
     assert await texts(database, "cli-old") == ["lived"]
-    await bring_in(place, database, session=session_named("kept"))
+    await bring_in(place, database, session=session_named("kept", PREFIXES))
     assert await texts(database, "cli-kept") == ["old", "new"]
 
 
@@ -252,7 +253,9 @@ async def test_a_file_that_shrinks_after_the_check_is_noticed(database, place):
     path = place / "history.json"
     write_history(path, [record("a", 1), record("b", 2)])
     async with database.reading() as reader:
-        checked = await check(place, reader, session=None, zone=None, progress=quiet)
+        checked = await check(
+            place, reader, session=None, zone=None, progress=quiet, prefixes=PREFIXES
+        )
     write_history(path, [record("a", 1)])
 
     with pytest.raises(ImportRefused, match="changed"):
@@ -264,7 +267,7 @@ async def test_several_sessions_do_not_go_into_one(database, tmp_path):
         write_history(tmp_path / "all" / name / "history.json", [record("x", 1)])
 
     with pytest.raises(ImportRefused, match="several"):
-        await bring_in(tmp_path / "all", database, session=session_named("one"))
+        await bring_in(tmp_path / "all", database, session=session_named("one", PREFIXES))
 
     assert [one.session for one in await bring_in(tmp_path / "all", database)] == ["cli-a", "cli-b"]
 
@@ -280,7 +283,7 @@ async def test_several_sessions_do_not_go_into_one(database, tmp_path):
     ],
 )
 def test_a_session_keeps_its_name_where_kith_could_have_given_it(name, session):
-    assert session_named(name) == session
+    assert session_named(name, PREFIXES) == session
 
 
 def test_pages_are_taken_where_there_are_none_and_a_persons_own_are_kept(tmp_path):
@@ -323,7 +326,7 @@ async def test_a_long_history_is_read_in_pieces(database, place):
 
 async def test_reading_a_long_file_once_more_keeps_nobody_waiting(place):
     write_history(place / "history.json", [record("hi", n * NS) for n in range(1, 1_001)])
-    checked = await check(place, None, session=None, zone=None, progress=quiet)
+    checked = await check(place, None, session=None, zone=None, progress=quiet, prefixes=PREFIXES)
     [history] = checked.sessions[0].histories
     turns = 0
 
