@@ -127,12 +127,13 @@ class App:
         """The jobs, over these parts."""
         return Scheduler(
             (
-                *all_jobs(self.engine, zone=self.zone),
-                forget_ids_job(self.delivery, zone=self.zone),
-                tool_upkeep(self.tools.errors, self.tools.runs, zone=self.zone),
+                *all_jobs(self.engine),
+                forget_ids_job(self.delivery),
+                tool_upkeep(self.tools.errors, self.tools.runs),
             ),
             job_log=JobLog(self.database),
             clock=self.clock,
+            zone=self.zone,
             random=Random(),  # noqa: S311 - spreads starts, guards nothing
         )
 

@@ -19,10 +19,9 @@ from bot.cli.provision import Provision
 from bot.config.config import Loaded
 from bot.config.datadir import DATABASE
 from bot.errors import ServiceNotRunning, UsageError
-from bot.jobs.cron import parse_cron
 from bot.jobs.job_log import JobRun, last_runs
 from bot.jobs.job_state import as_object, state_of
-from bot.jobs.jobs import SCHEDULE
+from bot.jobs.schedule import SCHEDULE
 from bot.jobs.scheduler import Report
 from bot.service.control import ask_service
 from bot.service.logs import configure
@@ -93,9 +92,9 @@ async def _states(settings: Loaded) -> list[State]:
     now_ns = SystemClock().now_ns()
     return [
         as_object(
-            state_of(name, parse_cron(cron, settings.zone), last=last.get(name), now_ns=now_ns)
+            state_of(name, schedule, last=last.get(name), now_ns=now_ns, zone=settings.zone)
         )
-        for name, cron in SCHEDULE.items()
+        for name, schedule in SCHEDULE.items()
     ]
 
 

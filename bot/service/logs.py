@@ -18,7 +18,7 @@ from bot.service.service_status import Trouble
 from memory.errors import KithError
 from memory.ports import Clock
 
-QUIET = ("httpx", "httpcore", "telegram", "discord", "aiosqlite", "apscheduler", "asyncio")
+QUIET = ("httpx", "httpcore", "telegram", "discord", "aiosqlite", "asyncio")
 """Libraries whose INFO lines hold URLs with tokens, or say nothing that an operator can use."""
 
 TROUBLES = 20
