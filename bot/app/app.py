@@ -4,7 +4,6 @@ Nobody else calls a constructor with I/O behind it.
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ import structlog
 from bot.access.access import Access
 from bot.access.audit import Audit
 from bot.access.places import Places
+from bot.app.clock import SystemClock
 from bot.app.model_choice import open_embedder
 from bot.app.platforms import AdapterOptions, access_settings, open_adapter, tokens_needed
 from bot.app.schemas import SCHEMAS
@@ -47,11 +47,11 @@ from bot.service.control import Verb
 from bot.service.data_verbs import Ground, data_verbs, wordless_prefixes
 from bot.service.error_verbs import error_verbs
 from bot.service.job_verbs import job_verbs
-from bot.service.logs import RecentTroubles
 from bot.service.memory_verbs import memory_verbs
 from bot.service.service import Chore, Service
 from bot.service.status_board import StatusBoard
 from bot.service.supervisor import Standings, Supervisor
+from bot.service.troubles import RecentTroubles
 from bot.turn.turns import TurnEngine
 from memory.database.database import Database, open_database
 from memory.engine import Engine, open_engine
@@ -60,14 +60,6 @@ from memory.recall import search
 from memory.recall.lookup import Lookup
 
 log = structlog.get_logger()
-
-
-class SystemClock:
-    """The machine's clock."""
-
-    def now_ns(self) -> int:
-        """Nanoseconds since the Unix epoch, UTC."""
-        return time.time_ns()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,10 +12,6 @@ from bot.cli.ground import service_or_here
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.service.data_verbs import BACKUP, CHECK, REPAIR, Result, back_up, examine, mend
 
-database = typer.Typer(
-    help="The database: check it, repair what is derived, copy it.", no_args_is_help=True
-)
-
 Target = Annotated[Path, typer.Argument(help="A new file.")]
 
 _PARTS = {
@@ -29,7 +25,6 @@ _PARTS = {
 }
 
 
-@database.command()
 def check(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
     """Compare everything derived with what it is derived from; exit 1 when something is wrong."""
 
@@ -39,7 +34,6 @@ def check(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile
     _show(run(work), as_json=as_json)
 
 
-@database.command()
 def repair(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
     """Rebuild the keyword index and all else that is derived; no message is touched."""
 
@@ -49,7 +43,6 @@ def repair(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFil
     _show(run(work), as_json=as_json)
 
 
-@database.command()
 def backup(
     target: Target, *, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from bot.app.app import SystemClock
+from bot.app.clock import SystemClock
 from bot.app.schemas import SCHEMAS
 from bot.cli.boundary import out, run
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
@@ -23,14 +23,11 @@ from memory.language.times import format_second
 from memory.tool_errors.error_memory import ErrorMemory, newest_in, read_from
 from memory.tool_errors.record import ErrorRecord
 
-errors = typer.Typer(help="What went wrong with tools, and what helped.", no_args_is_help=True)
-
 Id = Annotated[str, typer.Argument(help="Id from 'kith errors list', or the beginning of one.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, max=200, help="Most records.")]
 _SHORT = 12
 
 
-@errors.command("list")
 def list_(
     *,
     limit: Limit = 50,
@@ -58,7 +55,6 @@ def list_(
     out.print(table, markup=False, highlight=False)
 
 
-@errors.command()
 def show(
     id_: Id, *, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None
 ) -> None:
@@ -89,7 +85,6 @@ def show(
         out.print(f"{key}: {value}", markup=False, highlight=False, soft_wrap=True)
 
 
-@errors.command()
 def remove(
     id_: Id, *, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from bot.app.app import SystemClock
+from bot.app.clock import SystemClock
 from bot.app.schemas import SCHEMAS
 from bot.cli.boundary import out, run
 from bot.cli.memory import SessionName
@@ -21,8 +21,6 @@ from memory.database.database import Reader, open_database, open_reader
 from memory.pools.desk import PoolDesk, Viewer, entries_of, entry_of, search_in
 from memory.values import SessionId
 
-facts = typer.Typer()
-
 Number = Annotated[int, typer.Argument(help="The fact's number, as 'kith memory list' shows it.")]
 Text = Annotated[str, typer.Argument(help="One sentence.")]
 History = Annotated[bool, typer.Option("--history", help="Also what does not hold any more.")]
@@ -31,7 +29,6 @@ Object = dict[str, Any]
 T = TypeVar("T")
 
 
-@facts.command("list")
 def list_(
     session: SessionName,
     *,
@@ -49,7 +46,6 @@ def list_(
     _show(_read(work, data_dir, config), as_json=as_json)
 
 
-@facts.command()
 def show(
     session: SessionName,
     number: Number,
@@ -75,7 +71,6 @@ def show(
     _print(f"said by {found['name'] or 'nobody'}, {found['timestamp']}; from: {sources or '-'}")
 
 
-@facts.command("find")
 def search(
     session: SessionName,
     query: Text,
@@ -92,7 +87,6 @@ def search(
     _show(_read(work, data_dir, config), as_json=as_json)
 
 
-@facts.command()
 def add(
     session: SessionName,
     text: Text,
@@ -106,7 +100,6 @@ def add(
     _show([done], as_json=as_json)
 
 
-@facts.command()
 def edit(
     session: SessionName,
     number: Number,
@@ -121,7 +114,6 @@ def edit(
     _show([done], as_json=as_json)
 
 
-@facts.command()
 def delete(
     session: SessionName,
     number: Number,

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from bot.app.app import SystemClock
+from bot.app.clock import SystemClock
 from bot.app.platforms import access_settings
 from bot.app.schemas import SCHEMAS
 from bot.config.config import Loaded

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from bot.app.app import SystemClock, open_lookup
+from bot.app.app import open_lookup
+from bot.app.clock import SystemClock
 from bot.cli.boundary import out, run
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.config.datadir import DATABASE
@@ -27,19 +28,11 @@ from memory.summary.rolling import SummaryView, view_of
 from memory.summary.value import as_object
 from memory.values import Message, Session, SessionId
 
-memory = typer.Typer(help="What is remembered.", no_args_is_help=True)
-
 SessionName = Annotated[
     str, typer.Argument(help="Conversation, as 'kith memory sessions' shows it.")
 ]
 
 
-@memory.callback()
-def group() -> None:
-    """What is remembered."""
-
-
-@memory.command()
 def sessions(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
     """List the conversations, the last used first."""
 
@@ -61,7 +54,6 @@ def sessions(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigF
         out.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True)
 
 
-@memory.command()
 def summary(
     session: SessionName,
     *,
@@ -87,7 +79,6 @@ Query = Annotated[str, typer.Argument(help="What to look for; quoted inside: exa
 Limit = Annotated[int, typer.Option("--limit", min=1, max=MOST_HITS, help="Most hits.")]
 
 
-@memory.command()
 def search(
     session: SessionName,
     query: Query,

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.app.schemas import SCHEMAS
-from bot.cli import jobs as verb
+from bot.cli import run_job as verb
 from bot.cli.root import app
 from bot.config.config import Config, Loaded
 from bot.errors import ControlRefused, UsageError
