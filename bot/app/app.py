@@ -44,7 +44,7 @@ from bot.jobs.jobs import all_jobs, follow_backlog, follow_wanted, forget_ids_jo
 from bot.jobs.scheduler import Scheduler
 from bot.ports import ChatAdapter, Platform
 from bot.service.control import Verb
-from bot.service.data_verbs import Ground, data_verbs, wordless_prefixes
+from bot.service.data_verbs import database_verbs, import_verbs, wordless_prefixes
 from bot.service.error_verbs import error_verbs
 from bot.service.job_verbs import job_verbs
 from bot.service.memory_verbs import memory_verbs
@@ -292,7 +292,7 @@ def _intake(loaded: Loaded, app: App, adapters: Mapping[Platform, ChatAdapter]) 
 
 
 def _verbs(app: App, loaded: Loaded) -> Mapping[str, Verb]:
-    ground = Ground(
+    imports = import_verbs(
         database=app.database,
         directory=app.directory,
         zone=app.zone,
@@ -302,7 +302,8 @@ def _verbs(app: App, loaded: Loaded) -> Mapping[str, Verb]:
     return {
         "status": lambda _: _as_json(app.board),
         **job_verbs(app.scheduler, app.clock),
-        **data_verbs(ground),
+        **database_verbs(app.database),
+        **imports,
         **error_verbs(app.tools.errors),
         **memory_verbs(app.engine.pools),
     }

@@ -54,7 +54,7 @@ _MEMORY = TyperGroup(
         ),
         Verb(
             "search",
-            "bot.cli.memory:search",
+            "bot.cli.search:search",
             "Look up what was said in a conversation, by words and by meaning.",
         ),
         Verb("list", "bot.cli.facts:list_", "List the facts of a conversation, oldest first."),
