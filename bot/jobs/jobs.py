@@ -67,7 +67,7 @@ def all_jobs(engine: Engine) -> tuple[Job, ...]:
 
 
 def forget_ids_job(delivery: Delivery) -> Job:
-    """The job that lets go of the ids of messages that no platform will repeat any more."""
+    """The job that deletes the ids of messages that no platform will repeat any more."""
 
     async def forget(_report: Report) -> str:
         await delivery.sweep()
