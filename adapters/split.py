@@ -6,10 +6,11 @@ at a cut is closed there and opened again in the next part, inside the limit.
 """
 
 import re
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from memory.language.text import visible_boundary
 
 SMALLEST_LIMIT = 128
 """Below this a fence and its language would leave no room for code."""
@@ -154,35 +155,8 @@ def _preferred(text: str, at: int, end: int, cuts: tuple[re.Pattern[str], ...]) 
 
 def _visible_boundary(text: str, at: int, end: int) -> int:
     """The last boundary between two visible characters, unless one is absurdly long."""
-    for cut in range(end, max(at, end - _LONGEST_CLUSTER_CHARS), -1):
-        if not _joined(text, cut):
-            return cut
-    return end
-
-
-def _joined(text: str, at: int) -> bool:
-    """Whether a cut before `text[at]` would tear one visible character apart (UAX #29)."""
-    here, before = text[at], text[at - 1]
-    return (
-        unicodedata.category(here).startswith("M")
-        or "\u200d" in (here, before)
-        or "\U0001f3fb" <= here <= "\U0001f3ff"
-        or "\U000e0020" <= here <= "\U000e007f"
-        or "\u1160" <= here <= "\u11ff"
-        or (_is_flag(here) and _flags_before(text, at) % 2 == 1)
-    )
-
-
-def _is_flag(char: str) -> bool:
-    """Regional indicators: two of them make one flag."""
-    return "\U0001f1e6" <= char <= "\U0001f1ff"
-
-
-def _flags_before(text: str, at: int) -> int:
-    count = 0
-    while count < at and _is_flag(text[at - count - 1]):
-        count += 1
-    return count
+    cut = at + visible_boundary(text[at : end + 1], end - at)
+    return cut if cut > max(at, end - _LONGEST_CLUSTER_CHARS) else end
 
 
 def _next_start(text: str, cut: int) -> int:

@@ -17,7 +17,7 @@ from memory.keeping.clearing import Clearing
 from memory.keeping.compaction import Compacted, Compactor
 from memory.keeping.corrections import Corrections
 from memory.keeping.resetting import ResetReport, SessionFacts
-from memory.language import taiwan
+from memory.language import segments, taiwan
 from memory.modes.afterwork import Afterwork
 from memory.modes.assembly import all_modes
 from memory.pools.desk import PoolDesk
@@ -285,4 +285,5 @@ async def open_engine(
         )
         await engine.resume()
         await asyncio.to_thread(taiwan.load)
+        await asyncio.to_thread(segments.load)
         yield engine

@@ -4,7 +4,6 @@ Nobody else calls a constructor with I/O behind it.
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ import structlog
 from bot.access.access import Access
 from bot.access.audit import Audit
 from bot.access.places import Places
+from bot.app.clock import SystemClock
 from bot.app.model_choice import open_embedder
 from bot.app.platforms import access_settings, open_adapters, tokens_needed
 from bot.app.schemas import SCHEMAS
@@ -45,14 +45,14 @@ from bot.jobs.scheduler import Scheduler
 from bot.manifests import AdapterParts, PlatformManifest
 from bot.ports import CONSOLE, ChatAdapter, Platform
 from bot.service.control import Verb
-from bot.service.data_verbs import Ground, data_verbs, wordless_prefixes
+from bot.service.data_verbs import database_verbs, import_verbs, wordless_prefixes
 from bot.service.error_verbs import error_verbs
 from bot.service.job_verbs import job_verbs
-from bot.service.logs import RecentTroubles
 from bot.service.memory_verbs import memory_verbs
 from bot.service.service import Chore, Service
 from bot.service.status_board import StatusBoard
 from bot.service.supervisor import Standings, Supervisor
+from bot.service.troubles import RecentTroubles
 from bot.turn.turns import TurnEngine
 from memory.database.database import Database, open_database
 from memory.engine import Engine, open_engine
@@ -61,14 +61,6 @@ from memory.recall import search
 from memory.recall.lookup import Lookup
 
 log = structlog.get_logger()
-
-
-class SystemClock:
-    """The machine's clock."""
-
-    def now_ns(self) -> int:
-        """Nanoseconds since the Unix epoch, UTC."""
-        return time.time_ns()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,12 +130,13 @@ class App:
         """The jobs, over these parts."""
         return Scheduler(
             (
-                *all_jobs(self.engine, zone=self.zone),
-                forget_ids_job(self.delivery, zone=self.zone),
-                tool_upkeep(self.tools.errors, self.tools.runs, zone=self.zone),
+                *all_jobs(self.engine),
+                forget_ids_job(self.delivery),
+                tool_upkeep(self.tools.errors, self.tools.runs),
             ),
             job_log=JobLog(self.database),
             clock=self.clock,
+            zone=self.zone,
             random=Random(),  # noqa: S311 - spreads starts, guards nothing
         )
 
@@ -330,7 +323,7 @@ def _intake(app: App, adapters: Mapping[Platform, ChatAdapter]) -> InboxIntake:
 
 
 def _verbs(app: App) -> Mapping[str, Verb]:
-    ground = Ground(
+    imports = import_verbs(
         database=app.database,
         directory=app.directory,
         zone=app.zone,
@@ -341,7 +334,8 @@ def _verbs(app: App) -> Mapping[str, Verb]:
     return {
         "status": lambda _: _as_json(app.board),
         **job_verbs(app.scheduler, app.clock),
-        **data_verbs(ground),
+        **database_verbs(app.database),
+        **imports,
         **error_verbs(app.tools.errors),
         **memory_verbs(app.engine.pools),
     }

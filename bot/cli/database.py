@@ -8,15 +8,13 @@ import typer
 from rich.table import Table
 
 from bot.cli.boundary import ExitCode, out, run
-from bot.cli.ground import service_or_here
+from bot.cli.data import LONGEST_S, service_or_here
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
-from bot.service.data_verbs import BACKUP, CHECK, REPAIR, Result, back_up, examine, mend
-
-database = typer.Typer(
-    help="The database: check it, repair what is derived, copy it.", no_args_is_help=True
-)
+from bot.service.data_verbs import BACKUP, CHECK, REPAIR, database_verbs
 
 Target = Annotated[Path, typer.Argument(help="A new file.")]
+
+Object = dict[str, object]
 
 _PARTS = {
     "links": "rows that belong to nothing",
@@ -29,40 +27,22 @@ _PARTS = {
 }
 
 
-@database.command()
 def check(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
     """Compare everything derived with what it is derived from; exit 1 when something is wrong."""
-
-    async def work() -> Result:
-        return await service_or_here(loaded(config, data_dir), CHECK, examine)
-
-    _show(run(work), as_json=as_json)
+    _show(_done(CHECK, data_dir, config, {}), as_json=as_json)
 
 
-@database.command()
 def repair(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
     """Rebuild the keyword index and all else that is derived; no message is touched."""
-
-    async def work() -> Result:
-        return await service_or_here(loaded(config, data_dir), REPAIR, mend)
-
-    _show(run(work), as_json=as_json)
+    _show(_done(REPAIR, data_dir, config, {}), as_json=as_json)
 
 
-@database.command()
 def backup(
     target: Target, *, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None
 ) -> None:
     """Copy the database into a new file, while everything goes on."""
     place = target.expanduser().absolute()
-
-    async def work() -> Result:
-        settings = loaded(config, data_dir)
-        return await service_or_here(
-            settings, BACKUP, lambda ground: back_up(ground, place), target=str(place)
-        )
-
-    copied = run(work)
+    copied = _done(BACKUP, data_dir, config, {"target": str(place)})
     if as_json:
         out.print_json(json.dumps(copied))
     else:
@@ -70,7 +50,16 @@ def backup(
         out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _show(found: Result, *, as_json: bool) -> None:
+def _done(verb: str, data_dir: Path | None, config: Path | None, arguments: Object) -> Object:
+    async def work() -> Object:
+        settings = loaded(config, data_dir)
+        answer = service_or_here(settings, verb, arguments, database_verbs, wait_s=LONGEST_S)
+        return dict(await answer)
+
+    return run(work)
+
+
+def _show(found: Object, *, as_json: bool) -> None:
     if as_json:
         out.print_json(json.dumps(found))
     else:

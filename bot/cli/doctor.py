@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from bot.app.app import SystemClock
 from bot.app.checkup import examine_all
+from bot.app.clock import SystemClock
 from bot.cli.boundary import ExitCode, out, run
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.errors import ConfigError

@@ -1,36 +1,29 @@
 """`kith errors`: what went wrong with tools and what helped; shared by all conversations."""
 
-import asyncio
 import json
+from collections.abc import Mapping
 from datetime import tzinfo
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from bot.app.app import SystemClock
-from bot.app.schemas import SCHEMAS
+from bot.app.clock import SystemClock
 from bot.cli.boundary import out, run
+from bot.cli.data import reading, service_or_here
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
-from bot.config.config import Loaded
-from bot.config.datadir import DATABASE, owned
-from bot.errors import ServiceNotRunning, UsageError
-from bot.service.control import ask_service
-from bot.service.error_verbs import REMOVE
-from memory.database.database import open_database, open_reader
+from bot.service.control import Verb
+from bot.service.error_verbs import REMOVE, error_verbs
+from memory.database.database import Database
 from memory.language.times import format_second
 from memory.tool_errors.error_memory import ErrorMemory, newest_in, read_from
 from memory.tool_errors.record import ErrorRecord
-
-errors = typer.Typer(help="What went wrong with tools, and what helped.", no_args_is_help=True)
 
 Id = Annotated[str, typer.Argument(help="Id from 'kith errors list', or the beginning of one.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, max=200, help="Most records.")]
 _SHORT = 12
 
 
-@errors.command("list")
 def list_(
     *,
     limit: Limit = 50,
@@ -42,8 +35,7 @@ def list_(
 
     async def work() -> tuple[list[ErrorRecord], tzinfo | None]:
         settings = loaded(config, data_dir)
-        path = await _database(settings)
-        async with open_reader(path) as reader:
+        async with reading(settings) as reader:
             found = await newest_in(reader, now_ns=SystemClock().now_ns(), limit=limit)
         return found, settings.zone
 
@@ -58,7 +50,6 @@ def list_(
     out.print(table, markup=False, highlight=False)
 
 
-@errors.command()
 def show(
     id_: Id, *, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None
 ) -> None:
@@ -66,8 +57,7 @@ def show(
 
     async def work() -> tuple[ErrorRecord, tzinfo | None]:
         settings = loaded(config, data_dir)
-        path = await _database(settings)
-        async with open_reader(path) as reader:
+        async with reading(settings) as reader:
             return await read_from(reader, id_, now_ns=SystemClock().now_ns()), settings.zone
 
     one, zone = run(work)
@@ -89,18 +79,14 @@ def show(
         out.print(f"{key}: {value}", markup=False, highlight=False, soft_wrap=True)
 
 
-@errors.command()
 def remove(
     id_: Id, *, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None
 ) -> None:
     """Delete one record, in the running service if there is one."""
 
     async def work() -> str:
-        settings = loaded(config, data_dir)
-        try:
-            return str((await ask_service(settings.data_dir, REMOVE, id=id_))["id"])
-        except ServiceNotRunning:
-            return await _remove_here(settings, id_)
+        answer = await service_or_here(loaded(config, data_dir), REMOVE, {"id": id_}, _verbs)
+        return str(answer["id"])
 
     removed = run(work)
     if as_json:
@@ -109,20 +95,8 @@ def remove(
         out.print(f"removed {removed}", markup=False, highlight=False, soft_wrap=True)
 
 
-async def _database(settings: Loaded) -> Path:
-    path = settings.data_dir / DATABASE
-    if not await asyncio.to_thread(path.exists):
-        raise UsageError(f"nothing is remembered in {settings.data_dir} yet")
-    return path
-
-
-async def _remove_here(settings: Loaded, id_: str) -> str:
-    """Delete it in the file that no service owns."""
-    path = await _database(settings)
-    with owned(settings.data_dir):
-        async with open_database(path, SCHEMAS) as database:
-            memory = ErrorMemory(database=database, embedder=None, clock=SystemClock())
-            return (await memory.remove(id_)).id
+def _verbs(database: Database) -> Mapping[str, Verb]:
+    return error_verbs(ErrorMemory(database=database, embedder=None, clock=SystemClock()))
 
 
 def _object(one: ErrorRecord) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
@@ -13,19 +13,22 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from bot.app.clock import SystemClock
 from bot.app.platforms import access_settings
 from bot.cli.boundary import err, out, run
-from bot.cli.ground import service_or_here
+from bot.cli.data import LONGEST_S, reading, service_or_here
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.config.config import Loaded
 from bot.config.datadir import DATABASE
-from bot.errors import UsageError
-from bot.service.data_verbs import IMPORT, Result, bring_in, wordless_prefixes
-from memory.database.database import open_reader
+from bot.service.control import Verb
+from bot.service.data_verbs import IMPORT, import_verbs, wordless_prefixes
+from memory.database.database import Database, open_reader
 from memory.transfer.checking import Checked, Progress, check, session_named
 from memory.transfer.exporting import Exported, export
 from memory.transfer.importing import Imported
 from memory.values import SessionId
+
+Result = dict[str, object]
 
 Source = Annotated[Path, typer.Argument(help="A directory, or one of its files.")]
 Into = Annotated[
@@ -57,20 +60,33 @@ def import_(
         with _shown() as progress:
             if dry_run:
                 return _counted(await _dry(place, settings, wanted, progress))
-            return await service_or_here(
+            answer = await service_or_here(
                 settings,
                 IMPORT,
-                lambda ground: bring_in(ground, place, session=session, progress=progress),
+                {"source": str(place), "session": session},
+                lambda database: _verbs(database, settings, progress),
                 new=True,
-                source=str(place),
-                session=session,
+                wait_s=LONGEST_S,
             )
+            return dict(answer)
 
     result = run(work)
     if as_json:
         out.print_json(json.dumps(result, ensure_ascii=False))
     else:
         _show(result)
+
+
+def _verbs(database: Database, settings: Loaded, progress: Progress) -> Mapping[str, Verb]:
+    return import_verbs(
+        database=database,
+        directory=settings.data_dir,
+        zone=settings.zone,
+        clock=SystemClock(),
+        prefixes=settings.manifests.session_prefixes,
+        wordless=wordless_prefixes(access_settings(settings), settings.manifests),
+        progress=progress,
+    )
 
 
 async def _dry(
@@ -147,11 +163,8 @@ def export_(
 
     async def work() -> Exported:
         settings = loaded(config, data_dir)
-        database = settings.data_dir / DATABASE
-        if not database.exists():
-            raise UsageError(f"nothing is kept in {settings.data_dir} yet")
         with _shown() as progress:
-            async with open_reader(database.absolute()) as reader:
+            async with reading(settings) as reader:
                 return await export(
                     reader,
                     SessionId(session),

@@ -1,27 +1,22 @@
 """`kith memory list|show|find|add|edit|delete`: the distilled facts of a conversation."""
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
-from bot.app.app import SystemClock
-from bot.app.schemas import SCHEMAS
+from bot.app.clock import SystemClock
 from bot.cli.boundary import out, run
-from bot.cli.memory import SessionName
-from bot.cli.options import ConfigFile, DataDir, Json, loaded
-from bot.config.datadir import DATABASE, owned
-from bot.errors import ServiceNotRunning, UsageError
-from bot.service.control import ask_service
+from bot.cli.data import reading, service_or_here
+from bot.cli.options import ConfigFile, DataDir, Json, SessionName, loaded
+from bot.errors import UsageError
+from bot.service.control import Verb
 from bot.service.memory_verbs import entry_object, memory_verbs, view_object
-from memory.database.database import Reader, open_database, open_reader
+from memory.database.database import Database, Reader
 from memory.pools.desk import PoolDesk, Viewer, entries_of, entry_of, search_in
 from memory.values import SessionId
-
-facts = typer.Typer()
 
 Number = Annotated[int, typer.Argument(help="The fact's number, as 'kith memory list' shows it.")]
 Text = Annotated[str, typer.Argument(help="One sentence.")]
@@ -31,7 +26,6 @@ Object = dict[str, Any]
 T = TypeVar("T")
 
 
-@facts.command("list")
 def list_(
     session: SessionName,
     *,
@@ -49,7 +43,6 @@ def list_(
     _show(_read(work, data_dir, config), as_json=as_json)
 
 
-@facts.command()
 def show(
     session: SessionName,
     number: Number,
@@ -75,7 +68,6 @@ def show(
     _print(f"said by {found['name'] or 'nobody'}, {found['timestamp']}; from: {sources or '-'}")
 
 
-@facts.command("find")
 def search(
     session: SessionName,
     query: Text,
@@ -92,7 +84,6 @@ def search(
     _show(_read(work, data_dir, config), as_json=as_json)
 
 
-@facts.command()
 def add(
     session: SessionName,
     text: Text,
@@ -106,7 +97,6 @@ def add(
     _show([done], as_json=as_json)
 
 
-@facts.command()
 def edit(
     session: SessionName,
     number: Number,
@@ -121,7 +111,6 @@ def edit(
     _show([done], as_json=as_json)
 
 
-@facts.command()
 def delete(
     session: SessionName,
     number: Number,
@@ -145,35 +134,25 @@ def _viewer(session: str) -> Viewer:
 def _read(work: Callable[[Reader], Awaitable[T]], data_dir: Path | None, config: Path | None) -> T:
     """What is found in the file; a running service is not disturbed."""
 
-    async def reading() -> T:
-        path = loaded(config, data_dir).data_dir / DATABASE
-        if not await asyncio.to_thread(path.exists):
-            raise UsageError(f"nothing is remembered in {path.parent} yet")
-        async with open_reader(path) as reader:
+    async def found() -> T:
+        async with reading(loaded(config, data_dir)) as reader:
             return await work(reader)
 
-    return run(reading)
+    return run(found)
 
 
 def _write(verb: str, data_dir: Path | None, config: Path | None, arguments: Object) -> Object:
-    """Let the running service do it; without one, own the directory for as long as it takes."""
+    """In the running service, else here."""
 
     async def writing() -> Object:
-        directory = loaded(config, data_dir).data_dir
-        try:
-            return dict(await ask_service(directory, verb, **arguments))
-        except ServiceNotRunning:
-            return await _write_here(directory, verb, arguments)
+        settings = loaded(config, data_dir)
+        return dict(await service_or_here(settings, verb, arguments, _verbs, new=True))
 
     return run(writing)
 
 
-async def _write_here(directory: Path, verb: str, arguments: Object) -> Object:
-    with owned(directory):
-        async with open_database(directory / DATABASE, SCHEMAS) as database:
-            desk = PoolDesk(database=database, clock=SystemClock())
-            done = await memory_verbs(desk)[verb](arguments)
-    return dict(done) if isinstance(done, dict) else {}
+def _verbs(database: Database) -> Mapping[str, Verb]:
+    return memory_verbs(PoolDesk(database=database, clock=SystemClock()))
 
 
 def _show(found: Sequence[Object], *, as_json: bool) -> None:

@@ -1,39 +1,39 @@
-"""`kith jobs`: what runs by itself, when it ran last, and running it now."""
+"""`kith jobs`: what runs by itself, and when it ran last."""
 
 import asyncio
 import json
-import sys
 from datetime import tzinfo
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from bot.app.app import SystemClock, open_app
-from bot.app.model_choice import open_models
-from bot.cli.boundary import ExitCode, err, out, run
+from bot.app.clock import SystemClock
+from bot.cli.boundary import out, run
+from bot.cli.lazy import Verb, holding
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
-from bot.cli.provision import Provision
 from bot.config.config import Loaded
 from bot.config.datadir import DATABASE
-from bot.errors import ServiceNotRunning, UsageError
-from bot.jobs.cron import parse_cron
+from bot.errors import ServiceNotRunning
 from bot.jobs.job_log import JobRun, last_runs
 from bot.jobs.job_state import as_object, state_of
-from bot.jobs.jobs import SCHEDULE
-from bot.jobs.scheduler import Report
+from bot.jobs.schedule import SCHEDULE
 from bot.service.control import ask_service
-from bot.service.logs import configure
 from memory.database.database import open_reader
 from memory.language.times import format_second
 
-jobs = typer.Typer(help="Background jobs: when they run, how the last run went; run one now.")
-
-Name = Annotated[str, typer.Argument(help="Name from 'kith jobs'.")]
-POLL_S = 0.5
-"""How often a running service is asked how far it is."""
+jobs = typer.Typer(
+    cls=holding(
+        Verb(
+            "run",
+            "bot.cli.run_job:run_job",
+            "Run a job now, in the running service if there is one; exit 1 when it fails.",
+        )
+    ),
+    help="Background jobs: when they run, how the last run went; run one now.",
+    add_completion=False,
+)
 
 State = dict[str, Any]
 
@@ -61,29 +61,6 @@ def list_(
         _show(states, zone)
 
 
-@jobs.command("run")
-def run_(name: Name, *, data_dir: DataDir = None, config: ConfigFile = None) -> None:
-    """Run a job now, in the running service if there is one; exit 1 when it fails."""
-
-    async def work() -> State:
-        settings = loaded(config, data_dir)
-        configure(level="warning", stream=sys.stderr)
-        with _progress() as progress:
-            task = progress.add_task(name, total=None)
-
-            def report(done: int, total: int) -> None:
-                progress.update(task, completed=done, total=total or None)
-
-            return await _run_now(settings, name, report)
-
-    ended = run(work)
-    seconds = ended["duration_ms"] / 1_000
-    line = f"{name}: {ended['outcome']} in {seconds:.1f} s  {ended['detail']}"
-    out.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True)
-    if ended["outcome"] != "done":
-        raise typer.Exit(ExitCode.FAILED)
-
-
 async def _states(settings: Loaded) -> list[State]:
     """From the running service, else from the file that it left."""
     try:
@@ -92,10 +69,8 @@ async def _states(settings: Loaded) -> list[State]:
         last = await _last_runs(settings.data_dir / DATABASE)
     now_ns = SystemClock().now_ns()
     return [
-        as_object(
-            state_of(name, parse_cron(cron, settings.zone), last=last.get(name), now_ns=now_ns)
-        )
-        for name, cron in SCHEDULE.items()
+        as_object(state_of(name, schedule, last=last.get(name), now_ns=now_ns, zone=settings.zone))
+        for name, schedule in SCHEDULE.items()
     ]
 
 
@@ -104,48 +79,6 @@ async def _last_runs(path: Path) -> dict[str, JobRun]:
         return {}
     async with open_reader(path) as reader:
         return await last_runs(reader)
-
-
-async def _run_now(settings: Loaded, name: str, report: Report) -> State:
-    if name not in SCHEDULE:
-        raise UsageError(f"there is no job {name!r}; jobs are: {', '.join(SCHEDULE)}")
-    try:
-        return await _run_in_service(settings.data_dir, name, report)
-    except ServiceNotRunning:
-        return await _run_here(settings, name, report)
-
-
-async def _run_in_service(directory: Path, name: str, report: Report) -> State:
-    """Let the service run it, and look on until it has ended."""
-    asked = await ask_service(directory, "jobs.run", name=name)
-    while True:
-        states = {state["name"]: state for state in await ask_service(directory, "jobs")}
-        state = states[name]
-        last = state["last"]
-        if last and last["began_at_ns"] >= asked["at_ns"] and last["outcome"]:
-            return dict(last)
-        report(*state["steps"])
-        await asyncio.sleep(POLL_S)
-
-
-async def _run_here(settings: Loaded, name: str, report: Report) -> State:
-    provision = Provision(err, ask=False)
-    async with open_app(settings, lambda: open_models(settings, provision)) as app:
-        ended = await app.scheduler.run_now(name, report)
-    return {"outcome": ended.outcome, "duration_ms": ended.duration_ms, "detail": ended.detail}
-
-
-def _progress() -> Progress:
-    """Shown on a terminal only; silent in a pipe."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=err,
-        transient=True,
-        disable=not err.is_terminal,
-    )
 
 
 def _show(states: list[State], zone: tzinfo | None) -> None:

@@ -1,51 +1,29 @@
 """`kith memory`: what is remembered, read from the file without changing it."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import tzinfo
-from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from bot.app.app import SystemClock, open_lookup
 from bot.cli.boundary import out, run
-from bot.cli.options import ConfigFile, DataDir, Json, loaded
-from bot.config.datadir import DATABASE
+from bot.cli.data import reading
+from bot.cli.options import ConfigFile, DataDir, Json, SessionName, loaded
+from bot.config.config import Loaded
 from bot.errors import UsageError
-from bot.texts.excerpts import format_excerpts
 from bot.texts.language import Language
 from bot.texts.summaries import format_summary
-from memory.database.database import Reader, open_reader
 from memory.keeping.resetting import conversations
 from memory.language.text import one_line
 from memory.language.times import format_second
-from memory.recall.lookup import DEFAULT_LIMIT, MOST_HITS, Excerpts, Sought
 from memory.summary.rolling import SummaryView, view_of
 from memory.summary.value import as_object
-from memory.values import Message, Session, SessionId
-
-memory = typer.Typer(help="What is remembered.", no_args_is_help=True)
-
-SessionName = Annotated[
-    str, typer.Argument(help="Conversation, as 'kith memory sessions' shows it.")
-]
+from memory.values import Session, SessionId
 
 
-@memory.callback()
-def group() -> None:
-    """What is remembered."""
-
-
-@memory.command()
 def sessions(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
     """List the conversations, the last used first."""
 
     async def work() -> tuple[list[Session], tzinfo | None]:
         settings = loaded(config, data_dir)
-        async with _reading(settings.data_dir / DATABASE) as reader:
+        async with reading(settings) as reader:
             return await conversations(reader), settings.zone
 
     found, zone = run(work)
@@ -61,7 +39,6 @@ def sessions(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigF
         out.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True)
 
 
-@memory.command()
 def summary(
     session: SessionName,
     *,
@@ -73,8 +50,7 @@ def summary(
 
     async def work() -> tuple[SummaryView, tzinfo | None]:
         settings = loaded(config, data_dir)
-        view = await _view(settings.data_dir / DATABASE, SessionId(session))
-        return view, settings.zone
+        return await summary_of(settings, SessionId(session)), settings.zone
 
     view, zone = run(work)
     if as_json:
@@ -83,74 +59,17 @@ def summary(
         out.print(format_summary(view, Language.ENGLISH, zone), markup=False, highlight=False)
 
 
-Query = Annotated[str, typer.Argument(help="What to look for; quoted inside: exactly that.")]
-Limit = Annotated[int, typer.Option("--limit", min=1, max=MOST_HITS, help="Most hits.")]
-
-
-@memory.command()
-def search(
-    session: SessionName,
-    query: Query,
-    *,
-    limit: Limit = DEFAULT_LIMIT,
-    as_json: Json = False,
-    data_dir: DataDir = None,
-    config: ConfigFile = None,
-) -> None:
-    """Look up what was said in a conversation, by words and by meaning."""
-
-    async def work() -> tuple[Excerpts, tzinfo | None]:
-        settings = loaded(config, data_dir)
-        await _view(settings.data_dir / DATABASE, SessionId(session))  # a mistyped name is refused
-        async with open_lookup(settings) as lookup:
-            now_ns = SystemClock().now_ns()
-            sought = Sought(session=SessionId(session), text=query, now_ns=now_ns, limit=limit)
-            return await lookup.search(sought), settings.zone
-
-    found, zone = run(work)
-    if as_json:
-        out.print_json(json.dumps(_found_object(found)), ensure_ascii=False)
-    else:
-        out.print(format_excerpts(found, Language.ENGLISH, zone), markup=False, highlight=False)
-
-
-def _found_object(found: Excerpts) -> dict[str, object]:
-    return {
-        "keyword_only": found.keyword_only,
-        "excerpts": [[_message_object(one, found) for one in run] for run in found.excerpts],
-    }
-
-
-def _message_object(message: Message, found: Excerpts) -> dict[str, object]:
-    return {
-        "seq": message.seq,
-        "hit": message.seq in found.hits,
-        "role": message.role.value,
-        "name": message.speaker.name if message.speaker else None,
-        "sent_at_ns": message.sent_at_ns,
-        "text": message.text,
-    }
-
-
-@asynccontextmanager
-async def _reading(path: Path) -> AsyncIterator[Reader]:
-    """The file, read without changing it.
+async def summary_of(settings: Loaded, session: SessionId) -> SummaryView:
+    """A conversation's summary.
 
     Raises:
-        UsageError: it is not there.
+        UsageError: there is no such conversation.
     """
-    if not await asyncio.to_thread(path.exists):
-        raise UsageError(f"nothing is remembered in {path.parent} yet")
-    async with open_reader(path) as reader:
-        yield reader
-
-
-async def _view(path: Path, session: SessionId) -> SummaryView:
-    async with _reading(path) as reader:
-        view = await view_of(reader, session)
-    if not view.known:
+    async with reading(settings) as reader:
+        found = await view_of(reader, session)
+    if not found.known:
         raise UsageError(f"there is no conversation {session!r}")
-    return view
+    return found
 
 
 def _object(view: SummaryView, zone: tzinfo | None) -> dict[str, object]:

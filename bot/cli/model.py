@@ -14,8 +14,6 @@ from bot.cli.boundary import err, out, report_errors, run
 from bot.cli.options import ConfigFile, Json, loaded
 from bot.cli.provision import fetch_shown
 
-model = typer.Typer(help="Embedded models: list, get, path, remove.", no_args_is_help=True)
-
 Name = Annotated[str, typer.Argument(help="Short name from 'kith model list'.")]
 From = Annotated[Path | None, typer.Option("--from", help="Take this GGUF file, fetch nothing.")]
 
@@ -27,7 +25,6 @@ def _store(config: Path | None) -> Store:
     return Store(models_dir=models_dir(settings.config.server(SCHEME), settings.path))
 
 
-@model.command("list")
 def list_(*, as_json: Json = False, config: ConfigFile = None) -> None:
     """List the models, and which are here."""
     with report_errors():
@@ -59,7 +56,6 @@ def _row(one: Held) -> dict[str, object]:
     }
 
 
-@model.command()
 def get(name: Name = DEFAULT, *, given: From = None, config: ConfigFile = None) -> None:
     """Fetch a model, or go on where a fetch was cut; its checksum is verified."""
 
@@ -70,14 +66,12 @@ def get(name: Name = DEFAULT, *, given: From = None, config: ConfigFile = None) 
     out.print(str(run(work)), soft_wrap=True, highlight=False)
 
 
-@model.command()
 def path(name: Name = DEFAULT, *, config: ConfigFile = None) -> None:
     """Print where a model's file lies."""
     with report_errors():
         out.print(str(_store(config).need(find(name))), soft_wrap=True, highlight=False)
 
 
-@model.command()
 def remove(name: Name, *, config: ConfigFile = None) -> None:
     """Delete a model's file and what a cut fetch left."""
     with report_errors():

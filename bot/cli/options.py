@@ -18,6 +18,9 @@ DataDir = Annotated[
     typer.Option("--data-dir", help="Where everything that is remembered lies."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+SessionName = Annotated[
+    str, typer.Argument(help="Conversation, as 'kith memory sessions' shows it.")
+]
 
 
 def loaded(config: Path | None, data_dir: Path | None = None, *, model: str = "") -> Loaded:

@@ -4,16 +4,18 @@ import asyncio
 import signal
 import sys
 
-from bot.app.app import SystemClock, open_service
+from bot.app.app import open_service
+from bot.app.clock import SystemClock
 from bot.app.model_choice import open_models
 from bot.cli.boundary import err, run
 from bot.cli.chat import Model, Verbose
 from bot.cli.options import ConfigFile, DataDir, loaded
 from bot.cli.provision import Provision
 from bot.config.config import Loaded
-from bot.service.logs import RecentTroubles, configure
+from bot.service.logs import configure
 from bot.service.service import serve
 from bot.service.systemd_notify import Notifier
+from bot.service.troubles import RecentTroubles
 
 
 def serve_platforms(

@@ -1,6 +1,5 @@
-"""`kith init` and `kith version`: the first and the smallest verb."""
+"""`kith init`: the first verb."""
 
-from importlib.metadata import version as installed_version
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -51,8 +50,3 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-
-
-def version() -> None:
-    """Print the version."""
-    out.print(installed_version("kithbot"), highlight=False)

@@ -14,7 +14,7 @@ ON CONFLICT (name) DO UPDATE SET
 _ENDED = "UPDATE jobs SET duration_ms = ?, outcome = ?, detail = ? WHERE name = ?"
 
 
-class Outcome(StrEnum):
+class JobOutcome(StrEnum):
     """How a run of a job ended."""
 
     DONE = "done"
@@ -29,7 +29,7 @@ class JobRun:
     began_at_ns: int
     duration_ms: int | None
     """None: it is running, or the process ended with it."""
-    outcome: Outcome | None
+    outcome: JobOutcome | None
     """None: as above."""
     detail: str
     """What it did, in numbers, or the kind of its failure."""
@@ -41,7 +41,7 @@ def _run(row: Row) -> JobRun:
         name=row["name"],
         began_at_ns=row["began_at_ns"],
         duration_ms=row["duration_ms"],
-        outcome=None if outcome is None else Outcome(outcome),
+        outcome=None if outcome is None else JobOutcome(outcome),
         detail=row["detail"],
     )
 
@@ -67,7 +67,7 @@ class JobLog:
         async with self._database.unit() as unit:
             await unit.execute(_BEGAN, (name, at_ns))
 
-    async def ended(self, name: str, outcome: Outcome, *, duration_ms: int, detail: str) -> None:
+    async def ended(self, name: str, outcome: JobOutcome, *, duration_ms: int, detail: str) -> None:
         """The run that began last is over."""
         async with self._database.unit() as unit:
             await unit.execute(_ENDED, (duration_ms, outcome, detail, name))

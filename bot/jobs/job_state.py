@@ -1,10 +1,11 @@
 """How a job stands, as it is shown to the operator."""
 
 from dataclasses import asdict, dataclass
+from datetime import tzinfo
 from typing import Any
 
-from bot.jobs.cron import Cron
 from bot.jobs.job_log import JobRun
+from bot.jobs.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +14,7 @@ class JobState:
 
     name: str
     expression: str
-    """When it is due, as a cron expression."""
+    """When it is due, in words."""
     next_at_ns: int
     """When it is due next, if the service runs then."""
     last: JobRun | None
@@ -23,10 +24,15 @@ class JobState:
     """Of a run under way: steps done, steps in all; 0 in all when it has not said."""
 
 
-def state_of(name: str, cron: Cron, *, last: JobRun | None, now_ns: int) -> JobState:
+def state_of(
+    name: str, schedule: Schedule, *, last: JobRun | None, now_ns: int, zone: tzinfo | None
+) -> JobState:
     """The state of a job that is not running."""
     return JobState(
-        name=name, expression=cron.expression, next_at_ns=cron.next_after(now_ns), last=last
+        name=name,
+        expression=str(schedule),
+        next_at_ns=schedule.next_after(now_ns, zone),
+        last=last,
     )
 
 

@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Coroutine, Iterator
-from datetime import tzinfo
 from typing import Any, Protocol, TypeVar
 
 import structlog
 
 from bot.delivery.delivery import Delivery
-from bot.jobs.cron import parse_cron
-from bot.jobs.scheduler import Job, Missed, Report
+from bot.jobs.schedule import COMPACT, FORGET_IDS, SCHEDULE, SUMMARISE, SWEEP, TOOLS
+from bot.jobs.scheduler import Job, Report, Work
 from memory.engine import Engine
 from memory.errors import KithError
 from memory.recall.search import Backlog
@@ -22,16 +21,6 @@ log = structlog.get_logger()
 
 T = TypeVar("T")
 
-SUMMARISE, SWEEP, COMPACT = "summarise", "sweep", "compact"
-FORGET_IDS, TOOLS = "forget-ids", "tools"
-SCHEDULE = {
-    SUMMARISE: "*/15 * * * *",
-    SWEEP: "*/30 * * * *",
-    COMPACT: "7,22,37,52 * * * *",
-    FORGET_IDS: "23 4 * * *",
-    TOOLS: "12 * * * *",
-}
-"""When each job is due (seed 1). Histories are compacted when summarising is done."""
 PARALLEL = 4
 """Sessions summarised at once. Calls are bounded at the model anyway; this bounds what is read
 from the database for them, and lets one session's saving go on while another's call waits."""
@@ -57,7 +46,7 @@ class Summaries(Protocol):
         ...
 
 
-def all_jobs(engine: Engine, *, zone: tzinfo | None) -> tuple[Job, ...]:
+def all_jobs(engine: Engine) -> tuple[Job, ...]:
     """Every job of the service."""
 
     async def summarise(report: Report) -> str:
@@ -71,28 +60,23 @@ def all_jobs(engine: Engine, *, zone: tzinfo | None) -> tuple[Job, ...]:
         return f"{await engine.compact()} histories compacted"
 
     return (
-        Job(
-            name=SUMMARISE,
-            cron=parse_cron(SCHEDULE[SUMMARISE], zone),
-            work=summarise,
-            jitter_s=20.0,
-        ),
-        Job(name=SWEEP, cron=parse_cron(SCHEDULE[SWEEP], zone), work=sweep, missed=Missed.ONCE),
-        Job(name=COMPACT, cron=parse_cron(SCHEDULE[COMPACT], zone), work=compact),
+        _job(SUMMARISE, summarise, jitter_s=20.0),
+        _job(SWEEP, sweep),
+        _job(COMPACT, compact),
     )
 
 
-def forget_ids_job(delivery: Delivery, *, zone: tzinfo | None) -> Job:
-    """The job that lets go of the ids of messages that no platform will repeat any more."""
+def forget_ids_job(delivery: Delivery) -> Job:
+    """The job that deletes the ids of messages that no platform will repeat any more."""
 
     async def forget(_report: Report) -> str:
         await delivery.sweep()
         return "old ids removed"
 
-    return Job(name=FORGET_IDS, cron=parse_cron(SCHEDULE[FORGET_IDS], zone), work=forget)
+    return _job(FORGET_IDS, forget)
 
 
-def tool_upkeep(errors: ErrorMemory, runs: RunLog, *, zone: tzinfo | None) -> Job:
+def tool_upkeep(errors: ErrorMemory, runs: RunLog) -> Job:
     """The job that ends what has expired of the tools' memories, and embeds what waits for it."""
 
     async def work(_report: Report) -> str:
@@ -100,7 +84,11 @@ def tool_upkeep(errors: ErrorMemory, runs: RunLog, *, zone: tzinfo | None) -> Jo
         embedded = await errors.catch_up()
         return f"{expired} error records expired, {old} tool runs, {embedded} records embedded"
 
-    return Job(name=TOOLS, cron=parse_cron(SCHEDULE[TOOLS], zone), work=work, missed=Missed.ONCE)
+    return _job(TOOLS, work)
+
+
+def _job(name: str, work: Work, *, jitter_s: float = 0.0) -> Job:
+    return Job(name=name, schedule=SCHEDULE[name], work=work, jitter_s=jitter_s)
 
 
 async def summarise_due(summaries: Summaries, report: Report, *, parallel: int = PARALLEL) -> str:

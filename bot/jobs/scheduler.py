@@ -1,24 +1,24 @@
 """Runs jobs when they are due: one task a job, so that none overlaps itself.
 
-APScheduler computes the times (`bot.jobs.cron`); its scheduler is not used: it starts tasks that nobody
-owns, and keeps its own idea of missed runs. Here each job has one task in one TaskGroup, a run that
-comes due while the last one goes on is left out, and a run that was missed while the service was
-down is made up for once, or not at all, as the job says.
+Each job has one task in one TaskGroup. A run that comes due while the last one goes on is left
+out; one that was missed while the service was down is made up for once, or not at all, as the job
+says.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from enum import StrEnum
 from random import Random
 
 import structlog
 
 from bot.errors import JobBusy, UsageError
-from bot.jobs.cron import Cron
-from bot.jobs.job_log import JobLog, JobRun, Outcome
+from bot.jobs.job_log import JobLog, JobOutcome, JobRun
 from bot.jobs.job_state import JobState, state_of
+from bot.jobs.schedule import Schedule
 from memory.errors import KithError
 from memory.ports import Clock
 
@@ -52,7 +52,7 @@ class Job:
     """Something to do now and then."""
 
     name: str
-    cron: Cron
+    schedule: Schedule
     work: Work
     missed: Missed = Missed.ONCE
     jitter_s: float = 0.0
@@ -67,11 +67,18 @@ class Scheduler:
     """The jobs of the service."""
 
     def __init__(
-        self, jobs: Sequence[Job], *, job_log: JobLog, clock: Clock, random: Random
+        self,
+        jobs: Sequence[Job],
+        *,
+        job_log: JobLog,
+        clock: Clock,
+        zone: tzinfo | None,
+        random: Random,
     ) -> None:
         self._jobs = {job.name: job for job in jobs}
         self._log = job_log
         self._clock = clock
+        self._zone = zone
         self._random = random
         self._running: dict[str, tuple[int, int]] = {}
         self._asked = {job.name: asyncio.Event() for job in jobs}
@@ -115,7 +122,13 @@ class Scheduler:
         now_ns = self._clock.now_ns()
         return [
             replace(
-                state_of(job.name, job.cron, last=last.get(job.name), now_ns=now_ns),
+                state_of(
+                    job.name,
+                    job.schedule,
+                    last=last.get(job.name),
+                    now_ns=now_ns,
+                    zone=self._zone,
+                ),
                 running=job.name in self._running,
                 steps=self._running.get(job.name, (0, 0)),
             )
@@ -129,20 +142,23 @@ class Scheduler:
             await self._sleep_until(due_ns + late_ns, self._asked[job.name])
             if job.name not in self._running:
                 await self._run(job, unwatched)
-            due_ns = job.cron.next_after(self._reference(due_ns))
+            due_ns = self._next(job, self._reference(due_ns))
 
     async def _first_due(self, job: Job) -> int:
         """Now, when a run is to be made up for; else its next time."""
         now_ns = self._clock.now_ns()
         if job.missed is Missed.SKIP:
-            return job.cron.next_after(now_ns)
+            return self._next(job, now_ns)
         try:
             last = (await self._log.last_runs()).get(job.name)
         except KithError as error:
             log.warning("job_log.unreadable", error=type(error).__name__)
             return now_ns
-        missed = last is None or job.cron.next_after(last.began_at_ns) <= now_ns
-        return now_ns if missed else job.cron.next_after(now_ns)
+        missed = last is None or self._next(job, last.began_at_ns) <= now_ns
+        return now_ns if missed else self._next(job, now_ns)
+
+    def _next(self, job: Job, after_ns: int) -> int:
+        return job.schedule.next_after(after_ns, self._zone)
 
     def _reference(self, due_ns: int) -> int:
         """From when to look for the next time: a clock corrected by seconds repeats no run."""
@@ -174,14 +190,14 @@ class Scheduler:
 
     async def _bounded(self, job: Job, report: Report) -> JobRun:
         began_ns, began_s = self._clock.now_ns(), asyncio.get_running_loop().time()
-        outcome, detail = Outcome.DONE, ""
+        outcome, detail = JobOutcome.DONE, ""
         try:
             await self._log.began(job.name, at_ns=began_ns)
             async with asyncio.timeout(LIMIT_S):
                 detail = await job.work(report)
         except Exception as error:
             log.exception("job.failed", job=job.name)
-            outcome, detail = Outcome.FAILED, type(error).__name__
+            outcome, detail = JobOutcome.FAILED, type(error).__name__
         duration_ms = int((asyncio.get_running_loop().time() - began_s) * 1_000)
         await self._keep(job.name, outcome, duration_ms, detail)
         return JobRun(
@@ -192,7 +208,7 @@ class Scheduler:
             detail=detail,
         )
 
-    async def _keep(self, name: str, outcome: Outcome, duration_ms: int, detail: str) -> None:
+    async def _keep(self, name: str, outcome: JobOutcome, duration_ms: int, detail: str) -> None:
         log.info("job.ended", job=name, outcome=outcome.value, duration_ms=duration_ms)
         try:
             await self._log.ended(name, outcome, duration_ms=duration_ms, detail=detail)

@@ -1,10 +1,10 @@
 """Work on the whole database: done by the running service where there is one, else by the command.
 
-Each piece of work is one function of `Ground`; what it answers is what JSON can say, in numbers.
+Paths in the arguments are absolute; what is answered is what JSON can say, in numbers.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import tzinfo
 from pathlib import Path
 
@@ -21,23 +21,11 @@ from memory.transfer.checking import Progress, check, session_named
 from memory.transfer.importing import store, take_pages
 from memory.values import Mode
 
-Result = dict[str, object]
-
 IMPORT, CHECK, REPAIR, BACKUP = "import", "db.check", "db.repair", "db.backup"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
-    """What the work is done on."""
-
-    database: Database
-    directory: Path
-    zone: tzinfo | None
-    clock: Clock
-    prefixes: tuple[str, ...]
-    """Beginnings of session ids; the first is given to a name that has none."""
-    wordless: tuple[str, ...] = ()
-    """Those that may keep no transcript by configuration."""
+def _unwatched(_what: str, _done: int, _total: int) -> None:
+    """Nobody watches."""
 
 
 def wordless_prefixes(
@@ -54,54 +42,68 @@ def wordless_prefixes(
     )
 
 
-async def bring_in(ground: Ground, source: Path, *, session: str, progress: Progress) -> Result:
-    """Import everything that lies in `source`, into `session` or, if empty, under its own names.
+def import_verbs(
+    *,
+    database: Database,
+    directory: Path,
+    zone: tzinfo | None,
+    clock: Clock,
+    prefixes: tuple[str, ...],
+    wordless: tuple[str, ...],
+    progress: Progress = _unwatched,
+) -> Mapping[str, Verb]:
+    """`import` takes in everything that lies in `source`, into `session` or under its own names.
 
-    Raises:
-        ImportRefused: something is wrong with the files; nothing was imported.
-        StoreError: the database could not do it; asked again, the import goes on where it was.
+    `prefixes` begin the ids of sessions, the local ones' first; `wordless` those of sessions that
+    may keep no transcript by configuration.
     """
-    async with ground.database.reading() as reader:
-        checked = await check(
-            source,
-            reader,
-            session=session_named(session, ground.prefixes) if session else None,
-            zone=ground.zone,
-            progress=progress,
-            prefixes=ground.prefixes,
-            wordless=ground.wordless,
-        )
-    taken, kept = take_pages(checked.pages, ground.directory)
-    done = await store(checked, ground.database, ground.clock, progress)
-    return {
-        "dry_run": False,
-        "sessions": [asdict(one) for one in done],
-        "pages": taken,
-        "pages_kept": kept,
-        "passed_over": list(checked.passed_over),
-    }
+
+    async def import_(arguments: Arguments) -> object:
+        session = str(arguments.get("session", ""))
+        async with database.reading() as reader:
+            checked = await check(
+                Path(str(arguments["source"])),
+                reader,
+                session=session_named(session, prefixes) if session else None,
+                zone=zone,
+                progress=progress,
+                prefixes=prefixes,
+                wordless=wordless,
+            )
+        taken, kept = take_pages(checked.pages, directory)
+        done = await store(checked, database, clock, progress)
+        return {
+            "dry_run": False,
+            "sessions": [asdict(one) for one in done],
+            "pages": taken,
+            "pages_kept": kept,
+            "passed_over": list(checked.passed_over),
+        }
+
+    return {IMPORT: import_}
 
 
-async def examine(ground: Ground) -> Result:
-    """What a check finds."""
-    return as_object(await check_soundness(ground.database))
+def database_verbs(database: Database) -> Mapping[str, Verb]:
+    """`db.check` and `db.repair` answer what a check finds; `db.backup` copies into `target`."""
+
+    async def check_(_arguments: Arguments) -> object:
+        return _object(await check_soundness(database))
+
+    async def repair_(_arguments: Arguments) -> object:
+        return _object(await repair(database))
+
+    async def backup(arguments: Arguments) -> object:
+        target = Path(str(arguments["target"]))
+        _make_private(target)
+        await database.back_up(target)
+        return {"file": str(target), "bytes": _size_bytes(target)}
+
+    return {CHECK: check_, REPAIR: repair_, BACKUP: backup}
 
 
-async def mend(ground: Ground) -> Result:
-    """What a check finds after everything derived was rebuilt."""
-    return as_object(await repair(ground.database))
-
-
-async def back_up(ground: Ground, target: Path) -> Result:
-    """Copy the database into a new file.
-
-    Raises:
-        UsageError: the file is there already, or its directory is not.
-        StoreError: it cannot be written.
-    """
-    _make_private(target)
-    await ground.database.back_up(target)
-    return {"file": str(target), "bytes": _size_bytes(target)}
+def _object(found: Soundness) -> dict[str, object]:
+    """A check as plain data."""
+    return {"sound": found.sound, **asdict(found)}
 
 
 def _size_bytes(file: Path) -> int:
@@ -120,31 +122,3 @@ def _make_private(target: Path) -> None:
         raise UsageError(f"{target} is there already; choose another name") from error
     except OSError as error:
         raise UsageError(f"{target} cannot be written: {error.strerror}") from error
-
-
-def as_object(found: Soundness) -> Result:
-    """A check as plain data."""
-    return {"sound": found.sound, **asdict(found)}
-
-
-def data_verbs(ground: Ground) -> Mapping[str, Verb]:
-    """The same for a service that is asked through its control socket; paths are absolute."""
-
-    async def bringing_in(arguments: Arguments) -> object:
-        source, session = Path(str(arguments["source"])), str(arguments.get("session", ""))
-        return await bring_in(ground, source, session=session, progress=_unwatched)
-
-    async def examining(_arguments: Arguments) -> object:
-        return await examine(ground)
-
-    async def mending(_arguments: Arguments) -> object:
-        return await mend(ground)
-
-    async def backing_up(arguments: Arguments) -> object:
-        return await back_up(ground, Path(str(arguments["target"])))
-
-    return {IMPORT: bringing_in, CHECK: examining, REPAIR: mending, BACKUP: backing_up}
-
-
-def _unwatched(_what: str, _done: int, _total: int) -> None:
-    """Nobody watches."""

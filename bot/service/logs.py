@@ -6,7 +6,6 @@ Message text is never logged, at any level, and secrets are blotted out wherever
 import logging
 import sys
 import traceback
-from collections import deque
 from collections.abc import Sequence
 from typing import Any, TextIO
 
@@ -14,42 +13,11 @@ import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from bot.ports import Secret
-from bot.service.service_status import Trouble
 from memory.errors import KithError
-from memory.ports import Clock
 
-QUIET = ("httpx", "httpcore", "aiosqlite", "apscheduler", "asyncio")
+QUIET = ("httpx", "httpcore", "aiosqlite", "asyncio")
 """Libraries whose INFO lines hold URLs with tokens, or say nothing that an operator can use; a
 platform's manifest names those that are its own."""
-
-TROUBLES = 20
-"""Enough to see what went wrong lately on one screen."""
-_TROUBLE = ("warning", "error", "exception", "critical")
-
-
-class RecentTroubles:
-    """Keeps the last warnings and errors, by event and class, for `kith status`."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._last: deque[Trouble] = deque(maxlen=TROUBLES)
-
-    def newest_first(self) -> tuple[Trouble, ...]:
-        """The last ones."""
-        return tuple(reversed(self._last))
-
-    def __call__(self, _logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
-        """Look at an event that passes."""
-        if name in _TROUBLE:
-            error = str(event.get("error", "") or type(event.get("exc_info")).__name__)
-            self._last.append(
-                Trouble(
-                    at_ns=self._clock.now_ns(),
-                    event=str(event.get("event", "")),
-                    error="" if error in ("NoneType", "bool") else error,
-                )
-            )
-        return event
 
 
 def configure(
@@ -58,7 +26,7 @@ def configure(
     stream: TextIO,
     secrets: Sequence[Secret] = (),
     quiet: Sequence[str] = (),
-    troubles: RecentTroubles | None = None,
+    troubles: Processor | None = None,
 ) -> None:
     """Send everything to one stream in one form; `quiet` loggers are kept at WARNING, as `QUIET`."""
     shared: list[Processor] = [

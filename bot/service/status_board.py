@@ -5,9 +5,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from bot.delivery.delivery import Delivery
 from bot.delivery.router import Router
-from bot.service.logs import RecentTroubles
 from bot.service.service_status import ServiceStatus
 from bot.service.supervisor import Standings
+from bot.service.troubles import RecentTroubles
 from memory.ports import Clock, Models
 from memory.recall.search import Search
 

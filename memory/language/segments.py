@@ -16,7 +16,7 @@ spells otherwise. The index is SQLite's FTS5 with every visible character as a t
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import opencc
 
@@ -33,8 +33,12 @@ _PIECE = re.compile(
 _RUN = re.compile(f"[{CJK_RANGES}]")
 _SYMBOL_CATEGORIES = frozenset({"So", "Sc", "Sm"})
 _LONGEST_WORD_CHARS = 64
-_TO_TRADITIONAL = opencc.OpenCC("s2t")
 _VOWELS = frozenset("aeiouy")
+
+
+def load() -> None:
+    """Read the dictionary now. Blocking, up to 0.1 s: no reply should have to wait for it."""
+    _to_traditional()
 
 
 def segments(text: str) -> list[str]:
@@ -117,7 +121,12 @@ def _pieces(text: str) -> Iterator[list[str]]:
 def _folded(text: str) -> str:
     """Compatibility forms, letter case, curly apostrophes and Simplified characters made equal."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    return folded if folded.isascii() else _TO_TRADITIONAL.convert(folded)
+    return folded if folded.isascii() else _to_traditional().convert(folded)
+
+
+@cache
+def _to_traditional() -> opencc.OpenCC:
+    return opencc.OpenCC("s2t")
 
 
 @lru_cache(maxsize=65_536)

@@ -1,7 +1,8 @@
 """Pure text work: scrubbing, clipping, counting. Chinese, Japanese and English are equals here."""
 
 import re
-import unicodedata
+
+import regex
 
 CJK_RANGES = (
     "\u2e80-\u2fdf"  # radicals
@@ -19,6 +20,8 @@ CJK_RANGES = (
 _CJK = re.compile(f"[{CJK_RANGES}]")
 _UNWANTED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SPACE = re.compile(r"\s+")
+_BOUNDARY = regex.compile(r"\X*(?=\X)")
+"""Visible characters as UAX #29 has them (extended grapheme clusters), but for the last."""
 
 # Tokens a character, measured with byte-pair vocabularies of current small models; the estimate
 # is corrected by what the model itself reports, so it only has to be near.
@@ -48,21 +51,14 @@ def clip(text: str, limit_chars: int) -> str:
     """
     if len(text) <= limit_chars:
         return text
-    end = max(limit_chars - 1, 0)
-    while end > 0 and _joins(text, end):
-        end -= 1
+    end = visible_boundary(text, max(limit_chars - 1, 0))
     return text[:end] + "…"
 
 
-def _joins(text: str, at: int) -> bool:
-    """Whether cutting before `text[at]` would tear one visible character apart."""
-    here, before = text[at], text[at - 1]
-    return (
-        unicodedata.combining(here) != 0
-        or here in "\u200d\ufe0e\ufe0f"
-        or before == "\u200d"
-        or "\U0001f3fb" <= here <= "\U0001f3ff"
-    )
+def visible_boundary(text: str, at: int) -> int:
+    """The last boundary between two visible characters at or before `at`, a position inside."""
+    found = _BOUNDARY.match(text, endpos=at + 1)
+    return found.end() if found else 0
 
 
 def estimate_tokens(text: str) -> int:

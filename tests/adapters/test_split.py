@@ -40,6 +40,8 @@ def visible(text):
 @given(PROSE, st.integers(SMALLEST_LIMIT, 400))
 @example("x" * 20_000, 4096)
 @example("字" * 20_000, 4096)
+@example("🇹🇼" * 10_000, 4096)
+@example("a" + "\u0301" * 20_000, 4096)
 @settings(deadline=None)
 def test_no_visible_character_of_prose_is_lost_or_added(text, limit):
     parts = split(text, limit=limit)
@@ -157,7 +159,7 @@ def test_a_longer_fence_may_hold_a_shorter_one():
     assert all(part.startswith("````md\n") and part.endswith("\n````") for part in parts)
 
 
-@pytest.mark.parametrize("emoji", ["👩‍👩‍👧‍👦", "🇹🇼", "👍🏽", "❤️", "e\u0301", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "한"])
+@pytest.mark.parametrize("emoji", ["👩‍👩‍👧‍👦", "🇹🇼", "👍🏽", "❤️", "e\u0301", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "한", "क्षि"])
 def test_a_combined_character_is_never_torn(emoji):
     for padding in range(12):
         parts = split("a" * padding + emoji * 60, limit=128)

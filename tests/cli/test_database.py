@@ -4,13 +4,13 @@ import sqlite3
 import pytest
 from typer.testing import CliRunner
 
-from bot.cli.ground import service_or_here
+from bot.cli.data import service_or_here
 from bot.cli.options import loaded
 from bot.cli.root import app
 from bot.config.datadir import owned
 from bot.errors import ControlRefused
 from bot.service.control import serve_control
-from bot.service.data_verbs import BACKUP, CHECK, IMPORT, Ground, data_verbs
+from bot.service.data_verbs import BACKUP, CHECK, IMPORT, database_verbs, import_verbs
 from memory.archive import messages_table
 from memory.database.database import open_database
 from tests.fakes import FakeClock
@@ -77,24 +77,25 @@ def test_without_a_database_nothing_is_made(home):
 async def test_a_running_service_does_the_work_itself(home):
     settings = loaded(None)
 
-    async def never(_ground):
+    def never(_database):
         raise AssertionError
 
     with owned(settings.data_dir) as directory:
         async with open_database(directory / "kith.db") as database:
-            ground = Ground(
+            imports = import_verbs(
                 database=database,
                 directory=directory,
                 zone=None,
                 clock=FakeClock(),
                 prefixes=("cli-",),
+                wordless=(),
             )
-            async with serve_control(directory, data_verbs(ground)):
-                told = await service_or_here(settings, IMPORT, never, source=str(home / "old"))
-                found = await service_or_here(settings, CHECK, never)
-                await service_or_here(settings, BACKUP, never, target=str(home / "copy.db"))
+            async with serve_control(directory, {**database_verbs(database), **imports}):
+                told = await service_or_here(settings, IMPORT, {"source": str(home / "old")}, never)
+                found = await service_or_here(settings, CHECK, {}, never)
+                await service_or_here(settings, BACKUP, {"target": str(home / "copy.db")}, never)
                 with pytest.raises(ControlRefused, match=r"nothing was imported(.|\n)*not there"):
-                    await service_or_here(settings, IMPORT, never, source=str(home / "none"))
+                    await service_or_here(settings, IMPORT, {"source": str(home / "none")}, never)
             async with database.reading() as reader:
                 assert await messages_table.count_all(reader) == 1
 

@@ -4,7 +4,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from bot.app.app import SystemClock
+from bot.app.clock import SystemClock
 from bot.app.schemas import SCHEMAS
 from bot.cli.root import app
 from bot.service.control import serve_control

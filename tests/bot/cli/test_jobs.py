@@ -1,5 +1,6 @@
 import asyncio
 import json
+from datetime import time
 from random import Random
 
 import pytest
@@ -7,13 +8,13 @@ from typer.testing import CliRunner
 
 from adapters.registry import MANIFESTS
 from bot.app.schemas import SCHEMAS
-from bot.cli import jobs as verb
+from bot.cli import run_job as verb
 from bot.cli.root import app
 from bot.config.config import Loaded
 from bot.config.tables import config_type
 from bot.errors import ControlRefused, UsageError
-from bot.jobs.cron import parse_cron
-from bot.jobs.job_log import JobLog, Outcome
+from bot.jobs.job_log import JobLog, JobOutcome
+from bot.jobs.schedule import Daily
 from bot.jobs.scheduler import Job, Missed, Scheduler
 from bot.service.control import serve_control
 from bot.service.job_verbs import job_verbs
@@ -29,7 +30,7 @@ async def log_a_run(directory):
     async with open_database(directory / "kith.db", SCHEMAS) as database:
         job_log = JobLog(database)
         await job_log.began("summarise", at_ns=NOON_NS)
-        await job_log.ended("summarise", Outcome.DONE, duration_ms=1_500, detail="3 sessions")
+        await job_log.ended("summarise", JobOutcome.DONE, duration_ms=1_500, detail="3 sessions")
 
 
 def in_a_loop(work):
@@ -85,10 +86,12 @@ async def test_a_running_service_runs_the_job_itself_and_tells_how_it_went(tmp_p
         await asyncio.sleep(0.05)
         return "2 sessions"
 
-    job = Job(name="summarise", cron=parse_cron("0 0 1 1 *"), work=work, missed=Missed.SKIP)
+    job = Job(name="summarise", schedule=Daily(at=time(0)), work=work, missed=Missed.SKIP)
     clock, steps = FakeClock(), []
     async with open_database(tmp_path / "kith.db", SCHEMAS) as database:
-        scheduler = Scheduler([job], job_log=JobLog(database), clock=clock, random=Random(1))
+        scheduler = Scheduler(
+            [job], job_log=JobLog(database), clock=clock, zone=None, random=Random(1)
+        )
         settings = Loaded(
             config=config_type(MANIFESTS)(data_dir=str(tmp_path)), source=None, manifests=MANIFESTS
         )

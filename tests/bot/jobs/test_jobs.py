@@ -231,7 +231,7 @@ async def test_temporary_sessions_are_swept_after_half_an_hour_and_never_summari
     await say(engine, "temp-old", at_ns=now_ns - 31 * 60 * 10**9)
     await say(engine, "temp-new", at_ns=now_ns - 29 * 60 * 10**9)
     await say(engine, "cli-old", at_ns=now_ns - 31 * 60 * 10**9)
-    jobs = {job.name: job for job in all_jobs(engine, zone=None)}
+    jobs = {job.name: job for job in all_jobs(engine)}
 
     await jobs[SUMMARISE].work(unwatched)
     told = await jobs[SWEEP].work(unwatched)
@@ -246,7 +246,7 @@ async def test_a_history_that_grew_too_big_is_summarised_first_and_compacted_the
     engine = await engine_over(stack, tmp_path, summary=model, max_history_bytes=10_000)
     for n in range(12):
         await say(engine, "tg-1", "茶" * 400, at_ns=n)
-    jobs = {job.name: job for job in all_jobs(engine, zone=None)}
+    jobs = {job.name: job for job in all_jobs(engine)}
 
     first = await jobs[COMPACT].work(unwatched)
     wanted = await engine.summaries.next_wanted()
@@ -280,7 +280,7 @@ async def test_the_tools_job_ends_what_expired_and_embeds_what_waits(tmp_path):
         clock.advance(91 * 86_400)
         await before.write(note)
         errors = ErrorMemory(database=database, embedder=embedder, clock=clock)
-        job = tool_upkeep(errors, RunLog(database=database, clock=clock), zone=None)
+        job = tool_upkeep(errors, RunLog(database=database, clock=clock))
 
         told = await job.work(lambda done, total: None)
 

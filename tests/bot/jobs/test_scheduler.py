@@ -6,8 +6,8 @@ import pytest
 
 from bot.app.schemas import BOT_SCHEMA
 from bot.errors import JobBusy, UsageError
-from bot.jobs.cron import parse_cron
-from bot.jobs.job_log import JobLog, Outcome
+from bot.jobs.job_log import JobLog, JobOutcome
+from bot.jobs.schedule import Every
 from bot.jobs.scheduler import Job, Missed, Scheduler
 from memory.database.database import open_database
 from memory.errors import ModelTimedOut, StorageFull
@@ -80,13 +80,19 @@ def clock():
     return LoopClock()
 
 
-def job(work, *, name="job", missed=Missed.SKIP, jitter_s=0.0, expression="*/15 * * * *"):
-    cron = parse_cron(expression, ZoneInfo("Asia/Taipei"))
-    return Job(name=name, cron=cron, work=work, missed=missed, jitter_s=jitter_s)
+def job(work, *, name="job", missed=Missed.SKIP, jitter_s=0.0):
+    every = Every(minutes=15)
+    return Job(name=name, schedule=every, work=work, missed=missed, jitter_s=jitter_s)
 
 
 def scheduler(clock, *jobs, job_log=None):
-    return Scheduler(jobs, job_log=job_log or MemoryLog(), clock=clock, random=Random(1))
+    return Scheduler(
+        jobs,
+        job_log=job_log or MemoryLog(),
+        clock=clock,
+        zone=ZoneInfo("Asia/Taipei"),
+        random=Random(1),
+    )
 
 
 async def run_for(scheduler, seconds, meanwhile=None):
@@ -128,11 +134,14 @@ async def test_a_failed_run_is_logged_and_the_job_goes_on(clock):
     runs, kept = Runs(clock, errors=[ModelTimedOut("x"), ZeroDivisionError()]), MemoryLog()
 
     await run_for(scheduler(clock, job(runs), job_log=kept), 1_000)
-    assert (kept.runs["job"].outcome, kept.runs["job"].detail) == (Outcome.FAILED, "ModelTimedOut")
+    assert (kept.runs["job"].outcome, kept.runs["job"].detail) == (
+        JobOutcome.FAILED,
+        "ModelTimedOut",
+    )
 
     await run_for(scheduler(clock, job(runs), job_log=kept), 2_000)
     assert len(runs.began) == 3
-    assert (kept.runs["job"].outcome, kept.runs["job"].detail) == (Outcome.DONE, "run 3")
+    assert (kept.runs["job"].outcome, kept.runs["job"].detail) == (JobOutcome.DONE, "run 3")
 
 
 async def test_a_log_that_cannot_be_written_fails_the_run_and_not_the_scheduler(clock):
@@ -208,7 +217,7 @@ async def test_a_job_runs_at_once_on_demand_and_reports_how_far_it_is(clock):
 
     run = await jobs.run_now("job", lambda done, total: steps.append((done, total)))
 
-    assert (run.outcome, run.detail, run.duration_ms) == (Outcome.DONE, "run 1", 3_000)
+    assert (run.outcome, run.detail, run.duration_ms) == (JobOutcome.DONE, "run 1", 3_000)
     assert steps == [(1, 2)]
 
 
@@ -260,9 +269,9 @@ async def test_the_states_tell_last_run_and_next(clock):
 
     [state] = await jobs.states()
 
-    assert (state.name, state.expression, state.running) == ("job", "*/15 * * * *", False)
+    assert (state.name, state.expression, state.running) == ("job", "every 15 minutes", False)
     assert state.next_at_ns == START_NS + QUARTER_S * NS
-    assert state.last.outcome is Outcome.DONE
+    assert state.last.outcome is JobOutcome.DONE
 
 
 @pytest.mark.looptime(False)
@@ -271,9 +280,9 @@ async def test_the_last_run_is_kept_in_the_database(tmp_path):
         kept = JobLog(database)
         await kept.began("a", at_ns=5)
         await kept.began("b", at_ns=6)
-        await kept.ended("a", Outcome.DONE, duration_ms=7, detail="3 sessions")
+        await kept.ended("a", JobOutcome.DONE, duration_ms=7, detail="3 sessions")
         await kept.began("a", at_ns=8)
-        await kept.ended("a", Outcome.FAILED, duration_ms=9, detail="ModelTimedOut")
+        await kept.ended("a", JobOutcome.FAILED, duration_ms=9, detail="ModelTimedOut")
     async with open_database(tmp_path / "kith.db", [BOT_SCHEMA]) as database:
         runs = await JobLog(database).last_runs()
 

@@ -2,9 +2,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from bot.service.logs import RecentTroubles
 from bot.service.status_board import StatusBoard
 from bot.service.supervisor import Standings
+from bot.service.troubles import RecentTroubles
 from memory.ports import Models
 from memory.recall.search import Backlog
 from tests.fakes import FakeChatModel, FakeClock

@@ -3,7 +3,9 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.language.text import clip, estimate_tokens, has_cjk, one_line, scrub
+from memory.language.text import clip, estimate_tokens, has_cjk, one_line, scrub, visible_boundary
+
+VISIBLE = ("a", "字", "👩‍👩‍👧‍👦", "🇹🇼", "👍🏽", "❤️", "e\u0301", "\r\n", "\u1112\u1161\u11ab", "क्षि")
 
 
 def test_a_lone_surrogate_is_replaced_and_a_pair_becomes_its_character():
@@ -25,6 +27,20 @@ def test_clipping_keeps_a_joined_emoji_and_its_accents_together():
     assert clip("cafe\u0301 au lait", 5) == "caf…"
     assert clip("麻糬是一隻貓", 4) == "麻糬是…"
     assert clip("short", 5) == "short"
+
+
+@given(st.lists(st.sampled_from(VISIBLE), min_size=1, max_size=20), st.data())
+def test_a_boundary_stands_between_two_visible_characters_and_is_the_last(characters, data):
+    text = "".join(characters)
+    starts = [len("".join(characters[:count])) for count in range(len(characters))]
+    at = data.draw(st.integers(0, len(text) - 1))
+
+    assert visible_boundary(text, at) == max(start for start in starts if start <= at)
+
+
+def test_clipping_keeps_a_flag_and_a_conjunct_together():
+    assert clip("ab🇹🇼🇯🇵 flags", 6) == "ab🇹🇼…"
+    assert clip("क्षिक्षि", 6) == "क्षि…"
 
 
 @given(st.text(), st.integers(1, 50))
