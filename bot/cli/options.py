@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from adapters.registry import MANIFESTS
 from bot.config.config import Loaded, load
 
 ConfigFile = Annotated[
@@ -29,6 +28,8 @@ def loaded(config: Path | None, data_dir: Path | None = None, *, model: str = ""
     Raises:
         ConfigError: it cannot be used.
     """
+    from adapters.registry import MANIFESTS
+
     found = load(MANIFESTS, config)
     changed = found.config
     if data_dir is not None:
