@@ -41,9 +41,11 @@ from memory.ports import Embedder, Priority, Vectors
 from memory.recall import words_table
 from memory.recall.embed_pass import EmbedPass
 from memory.recall.index import open_indexes
-from memory.recall.nearest import Ask, Nearest
+from memory.recall.nearest import IndexKey, Nearest
+from memory.recall.query import Query
 from memory.recall.ranking import information
-from memory.recall.recall import Ranked, Recall, Wanted, pack
+from memory.recall.recall import Ranked, Recall
+from memory.recall.slot import pack
 from memory.settings import RecallSettings
 from memory.values import (
     Message,
@@ -161,9 +163,8 @@ async def bm25_only(bench: Bench, loaded: Loaded, question: str) -> Ranked:
 async def dense_only(bench: Bench, loaded: Loaded, question: str) -> Ranked:
     """Plain cosine: what a vector store alone finds."""
     [vector] = await bench.embedder.embed([question])
-    near = await bench.nearest.search(
-        Ask(session_number=loaded.number, model=bench.embedder.name, question=vector, limit=DEEP)
-    )
+    key = IndexKey(session_number=loaded.number, model=bench.embedder.name)
+    near = await bench.nearest.search(key, vector, limit=DEEP)
     async with bench.database.reading() as reader:
         found = await passages.around(reader, loaded.number, near.seqs.tolist(), before=0, after=0)
     by_seq = {passage.message.seq: passage.message for passage in found}
@@ -188,7 +189,7 @@ def measure(ranked: Ranked, loaded: Loaded, gold: Sequence[Sequence[str]]) -> di
     for budget in BUDGETS:
         printed = {
             loaded.turn_of[snippet.message.seq]
-            for snippet in pack(ranked, budget_tokens=budget, zone=UTC)
+            for snippet in pack(ranked, budget_tokens=budget, zone=UTC).snippets
         }
         figures[f"R@{budget}t"] = float(
             np.mean([any(turn in printed for turn in piece) for piece in gold])
@@ -198,9 +199,9 @@ def measure(ranked: Ranked, loaded: Loaded, gold: Sequence[Sequence[str]]) -> di
 
 async def ask(bench: Bench, loaded: Loaded, question: str) -> dict[str, Ranked]:
     """What each method finds."""
-    wanted = Wanted(session=loaded.session, text=question, now_ns=loaded.now_ns)
+    query = Query(session=loaded.session, text=question, now_ns=loaded.now_ns, whole=False)
     return {
-        "kith": await bench.recall.rank(wanted),
+        "kith": await bench.recall.rank(query),
         "bm25": await bm25_only(bench, loaded, question),
         "dense": await dense_only(bench, loaded, question),
     }

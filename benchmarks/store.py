@@ -36,8 +36,9 @@ from memory.language.segments import keywords
 from memory.ports import Priority, Vectors
 from memory.recall import vectors_table, words_table
 from memory.recall.index import open_indexes
-from memory.recall.nearest import Ask, Nearest
-from memory.recall.recall import Recall, Wanted
+from memory.recall.nearest import IndexKey, Nearest
+from memory.recall.query import Query
+from memory.recall.recall import Recall
 from memory.recall.vectors_table import Waiting
 from memory.settings import RecallSettings
 from memory.values import NewMessage, PersonId, Role, Seq, SessionId, Speaker
@@ -170,14 +171,12 @@ async def measure(
             await words_table.find_each(reader, number, keywords(questions[at]))
 
     async def dense(at: int) -> None:
-        question = units(1, seed=at)[0]
-        await bench.nearest.search(
-            Ask(session_number=number, model=MODEL, question=question, limit=100)
-        )
+        key = IndexKey(session_number=number, model=MODEL)
+        await bench.nearest.search(key, units(1, seed=at)[0], limit=100)
 
     async def fused(at: int) -> None:
         await bench.recall.rank(
-            Wanted(session=SessionId(session), text=questions[at], now_ns=START_NS)
+            Query(session=SessionId(session), text=questions[at], now_ns=START_NS, whole=False)
         )
 
     began = time.perf_counter()

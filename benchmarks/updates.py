@@ -32,7 +32,7 @@ from recall import Bench, opened
 from memory.archive import messages_table
 from memory.database import sessions_table
 from memory.recall.embed_pass import EmbedPass
-from memory.recall.recall import Wanted
+from memory.recall.query import Query
 from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
 
 START_NS = 1_680_000_000 * 10**9
@@ -162,7 +162,8 @@ def figures(order: Sequence[str], told: Told) -> dict[str, float]:
 
 async def ask(bench: Bench, session: SessionId, question: str, now_ns: int) -> list[str]:
     """The texts that recall ranks, best first."""
-    ranked = await bench.recall.rank(Wanted(session=session, text=question, now_ns=now_ns))
+    query = Query(session=session, text=question, now_ns=now_ns, whole=False)
+    ranked = await bench.recall.rank(query)
     return [message.text for message in ranked.messages]
 
 

@@ -16,7 +16,6 @@ from bot.turn.talking import Tooling
 from memory.database.database import Database
 from memory.engine import Engine
 from memory.ports import Clock, Models
-from memory.recall.history import History
 from memory.tool_errors.error_memory import ErrorMemory
 from memory.tool_errors.run_log import RunLog
 
@@ -42,7 +41,7 @@ def toolshed(
     """Every tool there is, over an engine and its database."""
     errors = ErrorMemory(database=database, embedder=models.embed, clock=clock)
     runs = RunLog(database=database, clock=clock)
-    past = Past(history=History(engine.search.lookup), runs=runs, clock=clock, zone=zone)
+    past = Past(lookup=engine.search.lookup, runs=runs, clock=clock, zone=zone)
     tools: Sequence[AnyTool] = (
         history_tool(past),
         *fact_tools(engine.pools),

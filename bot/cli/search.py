@@ -13,16 +13,17 @@ from bot.cli.memory import summary_of
 from bot.cli.options import ConfigFile, DataDir, Json, SessionName, loaded
 from bot.texts.excerpts import format_excerpts
 from bot.texts.language import Language
-from memory.recall.lookup import DEFAULT_LIMIT, MOST_HITS, Excerpts, Sought
+from memory.recall.lookup import MOST_HITS, Excerpts
+from memory.recall.query import DEFAULT_LIMIT, Query
 from memory.values import Message, SessionId
 
-Query = Annotated[str, typer.Argument(help="What to look for; quoted inside: exactly that.")]
+QueryText = Annotated[str, typer.Argument(help="What to look for; quoted inside: exactly that.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, max=MOST_HITS, help="Most hits.")]
 
 
 def search(
     session: SessionName,
-    query: Query,
+    query: QueryText,
     *,
     limit: Limit = DEFAULT_LIMIT,
     as_json: Json = False,
@@ -36,8 +37,8 @@ def search(
         await summary_of(settings, SessionId(session))  # a mistyped name is refused
         async with open_lookup(settings) as lookup:
             now_ns = SystemClock().now_ns()
-            sought = Sought(session=SessionId(session), text=query, now_ns=now_ns, limit=limit)
-            return await lookup.search(sought), settings.zone
+            asked = Query(session=SessionId(session), text=query, now_ns=now_ns, limit=limit)
+            return await lookup.search(asked), settings.zone
 
     found, zone = run(work)
     if as_json:

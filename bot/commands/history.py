@@ -8,7 +8,8 @@ from bot.texts.excerpts import format_excerpts
 from bot.texts.keys import Text
 from bot.texts.tables import describe, say
 from memory.ports import Clock
-from memory.recall.lookup import Lookup, Sought
+from memory.recall.lookup import Lookup
+from memory.recall.query import Query
 
 WHAT = CommandOption(
     name="query",
@@ -38,12 +39,12 @@ class HistoryCommand:
 
     async def history(self, request: Request) -> CommandAnswer:
         """Show what was found, with what stood around it."""
-        query = request.given(WHAT)
-        if not query:
+        text = request.given(WHAT)
+        if not text:
             return CommandAnswer(text=say(Text.HISTORY_OF_WHAT, request.language), private=True)
         now_ns = self._clock.now_ns()
         found = await self._lookup.search(
-            Sought(session=request.place.session, text=query, now_ns=now_ns)
+            Query(session=request.place.session, text=text, now_ns=now_ns)
         )
-        text = format_excerpts(found, request.language, self._zone)
-        return CommandAnswer(text=text, private=True)
+        answer = format_excerpts(found, request.language, self._zone)
+        return CommandAnswer(text=answer, private=True)

@@ -13,16 +13,17 @@ from bot.ports import ChatKind
 from bot.texts.keys import Text
 from bot.texts.tables import describe
 from bot.turn.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
+from memory.archive.passages import Filter
 from memory.language.text import clip, one_line
 from memory.language.times import format_rfc3339
 from memory.ports import Clock
-from memory.recall.history import Asked, History, Stretch
-from memory.tool_errors.run import ToolRun
+from memory.recall.lookup import MOST_HITS, Lookup
+from memory.recall.query import Match, Query
 from memory.tool_errors.run_log import RunLog
+from memory.tool_errors.runs_table import ToolRun
 from memory.values import Message, Seq
 
 CHAT_HISTORY = "chat_history"
-MOST = 32
 LISTED = 10
 NONE_FOUND = "No earlier message of this conversation matches."
 NONE_YET = "No tool has finished in this conversation lately."
@@ -33,19 +34,12 @@ _AROUND_CHARS = 240
 _SUMMARY_CHARS = 160
 
 
-class Mode(StrEnum):
+class HistoryMode(StrEnum):
     """What is looked up."""
 
     SEARCH = "search"
     LIST = "list"
     READ = "read"
-
-
-class Match(StrEnum):
-    """How a search compares."""
-
-    SEMANTIC = "semantic"
-    KEYWORD = "keyword"
 
 
 class TimeRange(StrEnum):
@@ -66,7 +60,7 @@ class HistoryArguments:
     """A look into the past."""
 
     mode: Annotated[
-        Mode | None,
+        HistoryMode | None,
         Field(description="search messages; list finished tool runs; read one of those by id"),
     ] = None
     keyword: Annotated[
@@ -84,7 +78,7 @@ class HistoryArguments:
 class Past:
     """Where the tool looks."""
 
-    history: History
+    lookup: Lookup
     runs: RunLog
     clock: Clock
     zone: tzinfo | None
@@ -95,9 +89,9 @@ def history_tool(past: Past) -> AnyTool:
 
     async def run(scene: Scene, arguments: HistoryArguments) -> str:
         match _mode(arguments):
-            case Mode.SEARCH:
+            case HistoryMode.SEARCH:
                 return await _search(past, scene, arguments)
-            case Mode.READ:
+            case HistoryMode.READ:
                 return await _read(past, scene, arguments)
         return _listed(await past.runs.latest(scene.session, limit=LISTED), past.zone)
 
@@ -115,13 +109,13 @@ def history_tool(past: Past) -> AnyTool:
     )
 
 
-def _mode(arguments: HistoryArguments) -> Mode:
+def _mode(arguments: HistoryArguments) -> HistoryMode:
     """What is meant where no mode is given (seed 1): an id reads, a keyword searches."""
     if arguments.mode is not None:
         return arguments.mode
     if arguments.id is not None:
-        return Mode.READ
-    return Mode.SEARCH if (arguments.keyword or "").strip() else Mode.LIST
+        return HistoryMode.READ
+    return HistoryMode.SEARCH if (arguments.keyword or "").strip() else HistoryMode.LIST
 
 
 async def _search(past: Past, scene: Scene, arguments: HistoryArguments) -> str:
@@ -130,29 +124,27 @@ async def _search(past: Past, scene: Scene, arguments: HistoryArguments) -> str:
         raise ToolFailed("required parameter 'keyword' is missing: mode search needs it")
     now_ns = past.clock.now_ns()
     days = _DAYS.get(arguments.time_range)
-    asked = Asked(
+    query = Query(
         session=scene.session,
         text=keyword,
         now_ns=now_ns,
-        by_words=arguments.match is Match.KEYWORD,
-        since_ns=None if days is None else now_ns - days * _DAY_NS,
-        limit=min(arguments.limit, MOST),
-        shown_from=scene.shown_from,
+        match=arguments.match,
+        limit=min(arguments.limit, MOST_HITS),
+        before=scene.shown_from,
+        allowed=Filter(since_ns=None if days is None else now_ns - days * _DAY_NS),
     )
-    found = await past.history.search(asked)
+    found = await past.lookup.search(query)
     named = scene.kind is ChatKind.GROUP
-    return "\n\n".join(_format(one, past.zone, named=named) for one in found) or NONE_FOUND
+    stretches = [
+        "\n".join(_line(message, found.hits, past.zone, named=named) for message in excerpt)
+        for excerpt in found.excerpts
+    ]
+    return "\n\n".join(stretches) or NONE_FOUND
 
 
-def _format(stretch: Stretch, zone: tzinfo | None, *, named: bool) -> str:
-    return "\n".join(
-        _line(message, stretch.found, zone, named=named) for message in stretch.messages
-    )
-
-
-def _line(message: Message, found: frozenset[Seq], zone: tzinfo | None, *, named: bool) -> str:
+def _line(message: Message, hits: frozenset[Seq], zone: tzinfo | None, *, named: bool) -> str:
     """`[RFC3339 time · role] text` (seed 1); among several people the text begins with a name."""
-    text = clip(one_line(message.text), _FOUND_CHARS if message.seq in found else _AROUND_CHARS)
+    text = clip(one_line(message.text), _FOUND_CHARS if message.seq in hits else _AROUND_CHARS)
     if named and message.speaker is not None:
         text = f"{one_line(message.speaker.name)}: {text}"
     return f"[{format_rfc3339(message.sent_at_ns, zone)} · {message.role}] {text}"

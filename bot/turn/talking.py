@@ -13,7 +13,7 @@ from memory.database.database import Unit
 from memory.engine import Composed, Engine
 from memory.errors import PromptTooLong
 from memory.ports import ChatModel, ChatRole, Clock
-from memory.tool_errors.run import ToolRun
+from memory.tool_errors.runs_table import ToolRun
 from memory.values import NewMessage, SessionId
 
 Keep = Callable[[Unit, SessionId, Sequence[ToolRun]], Awaitable[None]]

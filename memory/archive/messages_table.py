@@ -3,9 +3,20 @@
 import json
 from collections.abc import Sequence
 
-from memory.archive.message_row import COLUMNS, message_of
-from memory.database.database import Reader, Unit
-from memory.values import NO_SEQ, Message, NewMessage, Seq, SessionId
+from memory.database.database import Reader, Row, Unit
+from memory.values import (
+    NO_SEQ,
+    Message,
+    NewMessage,
+    PersonId,
+    Role,
+    Seq,
+    SessionId,
+    Speaker,
+)
+
+COLUMNS = "m.seq, s.id AS session, m.role, m.text, m.sent_at_ns, m.person, m.name, m.platform_id"
+"""Of `messages AS m JOIN sessions AS s`."""
 
 _FROM = f"SELECT {COLUMNS} FROM messages AS m JOIN sessions AS s ON s.number = m.session"  # noqa: S608
 _LATEST = f"{_FROM} WHERE s.id = ? AND m.seq >= ? ORDER BY m.seq DESC LIMIT ?"
@@ -58,6 +69,20 @@ _REWORD = "UPDATE messages SET text = ? WHERE seq = ?"
 _DELETE = "DELETE FROM messages WHERE seq = ?"
 _CLEAR = "DELETE FROM messages WHERE session = (SELECT number FROM sessions WHERE id = ?)"
 _BEHIND_ALL = 2**63 - 1
+
+
+def message_of(row: Row) -> Message:
+    """A message from a row that holds these columns."""
+    person = row["person"]
+    return Message(
+        seq=Seq(row["seq"]),
+        session=SessionId(row["session"]),
+        role=Role(row["role"]),
+        text=row["text"],
+        sent_at_ns=row["sent_at_ns"],
+        speaker=None if person is None else Speaker(person=PersonId(person), name=row["name"]),
+        platform_id=row["platform_id"],
+    )
 
 
 async def append(unit: Unit, session_number: int, messages: Sequence[NewMessage]) -> list[Seq]:

@@ -1,4 +1,4 @@
-"""Messages by row number, with those that stand around them. Reads only; `archive` writes them."""
+"""Messages by row number, with those that stand around them. Reads only; `messages_table` writes them."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.archive.message_row import COLUMNS, message_of
+from memory.archive.messages_table import COLUMNS, message_of
 from memory.database.database import Reader
 from memory.values import Message, PersonId, Seq, SessionId
 

@@ -11,7 +11,7 @@ from memory.pools.deconstruct_pass import Deconstructor
 from memory.pools.slot import PoolSlot
 from memory.ports import Models
 from memory.recall.recall import Recall
-from memory.recall.slot import Recalling
+from memory.recall.slot import RecallSlot
 from memory.settings import MemorySettings
 from memory.summary.rolling import RollingSummary
 from memory.values import Mode
@@ -37,7 +37,9 @@ def all_modes(
         window=window,
         slot=slot,
         deconstructor=deconstructor,
-        recalling=Recalling(recall=recall, chat=models.chat, most_tokens=settings.recall_tokens),
+        recalling=RecallSlot(
+            recall=recall, chat=models.chat, most_tokens=settings.recall_tokens, zone=zone
+        ),
     )
     pools = PoolsMode(
         database=database,

@@ -14,7 +14,7 @@ from memory.pools.deconstruct_pass import Deconstructor, Exchange, worth_distill
 from memory.pools.entry import Source, SourceKind
 from memory.pools.slot import PoolSlot
 from memory.prompt.prompt import Prompt
-from memory.recall.slot import Recalling
+from memory.recall.slot import RecallSlot
 from memory.values import Moment, NewMessage, Role, Session, SessionId, Turn
 
 MARKS_AT_ONCE = 50
@@ -39,7 +39,7 @@ class FullMode:
         window: WindowMode,
         slot: PoolSlot,
         deconstructor: Deconstructor,
-        recalling: Recalling,
+        recalling: RecallSlot,
     ) -> None:
         self._database = database
         self._window = window

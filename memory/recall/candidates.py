@@ -11,7 +11,7 @@ from memory.archive.passages import Passage
 from memory.language.dates import NamedDate
 from memory.language.times import local
 from memory.ports import Vectors
-from memory.recall.question import Question
+from memory.recall.query_parts import QueryParts
 from memory.recall.ranking import Candidates, Flags, Scores, information
 from memory.recall.words_table import Term
 
@@ -24,14 +24,15 @@ _QUESTION_MARKS = ("?", "？")
 class Evidence:
     """What the searches say about the loaded messages."""
 
-    question: Question
+    parts: QueryParts
+    """Of the query."""
     terms: Sequence[Term]
     messages: int
     """In the whole session, for how rare a word is there."""
     vectors: Vectors
     """Shape (n, d), a row for each loaded message, NaN where it has none; d is 0 without any."""
     asked: Vectors | None
-    """The question's own vector, shape (d,)."""
+    """The query's own vector, shape (d,)."""
     typical_cosine: float
 
 
@@ -42,7 +43,7 @@ def candidates(
     seqs = np.array([passage.message.seq for passage in loaded], dtype=np.int64)
     found_in = np.array([len(term.seqs) for term in evidence.terms], dtype=np.int64)
     hits = [np.isin(seqs, term.seqs) for term in evidence.terms]
-    names = evidence.question.names
+    names = evidence.parts.names
     return Candidates(
         hits=np.array(hits, dtype=np.bool_).reshape(len(hits), len(seqs)),
         information=information(found_in, evidence.messages),
@@ -50,7 +51,7 @@ def candidates(
         typical_cosine=evidence.typical_cosine,
         linked=_linked(loaded, talk_gap_s),
         of_named_speaker=np.array([_name(passage) in names for passage in loaded], dtype=np.bool_),
-        of_named_day=_named_day(loaded, evidence.question.dates, zone),
+        of_named_day=_named_day(loaded, evidence.parts.dates, zone),
         asks=np.array(
             [passage.message.text.rstrip().endswith(_QUESTION_MARKS) for passage in loaded],
             dtype=np.bool_,

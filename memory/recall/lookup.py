@@ -1,50 +1,26 @@
 """The archive as a reader asks for it: hits with what stands around them, for `/history` and tools."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
 
 from memory.archive import passages
-from memory.archive.passages import Filter, Passage, Place
+from memory.archive.passages import Passage, Place
 from memory.database.database import Readable, Reader
 from memory.language.segments import phrase, terms
 from memory.recall import words_table
-from memory.recall.recall import Recall, Wanted
-from memory.values import Message, Seq, SessionId
+from memory.recall.query import Match, Query
+from memory.recall.recall import Recall
+from memory.values import Message, Seq
 
 BEFORE_MESSAGES = 2
 AFTER_MESSAGES = 1
 """A hit is read with what led to it and what was said to it (seed 1: 2 before, 1 after)."""
-DEFAULT_LIMIT = 8
 MOST_HITS = 32
 RECENCY_SHARE = 0.25
 """Of the best fit: the newest of all hits gains it on the oldest. Enough to decide between messages
 alike, not between one about the words and one that names them among a hundred others."""
 
 _QUOTES = {'"': '"', "“": "”", "「": "」", "『": "』"}
-
-
-class Match(StrEnum):
-    """How to search."""
-
-    SEMANTIC = "semantic"
-    """By meaning and by any word, the best first."""
-    KEYWORD = "keyword"
-    """All words in any order, or a quoted phrase; the best first by BM25 and recency."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
-    """What a reader looks for."""
-
-    session: SessionId
-    text: str
-    now_ns: int
-    match: Match = Match.SEMANTIC
-    limit: int = DEFAULT_LIMIT
-    before: Seq | None = None
-    """Only hits before this row: later ones stand in the window. None is no limit."""
-    allowed: Filter = field(default_factory=Filter)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,56 +42,46 @@ class Lookup:
         self._database = database
         self._recall = recall
 
-    async def search(self, sought: Sought) -> Excerpts:
+    async def search(self, query: Query) -> Excerpts:
         """Hits, widened and merged. A query that is only punctuation finds nothing.
 
         Raises:
             StoreError: the database could not be read.
         """
-        limit = max(1, min(sought.limit, MOST_HITS))
+        limit = max(1, min(query.limit, MOST_HITS))
         keyword_only = False
-        if sought.match is Match.SEMANTIC:
-            ranked = await self._recall.rank(
-                Wanted(
-                    session=sought.session,
-                    text=sought.text,
-                    now_ns=sought.now_ns,
-                    before=sought.before,
-                    allowed=sought.allowed,
-                    whole=True,
-                )
-            )
+        if query.match is Match.SEMANTIC:
+            ranked = await self._recall.rank(query)
             hits = [message.seq for message in ranked.messages[:limit]]
             keyword_only = ranked.keyword_only
         else:
-            hits = await self._by_words(sought, limit)
-        return await self._widened(sought.session, hits, keyword_only=keyword_only)
+            hits = await self._by_words(query, limit)
+        return await self._widened(query, hits, keyword_only=keyword_only)
 
-    async def _by_words(self, sought: Sought, limit: int) -> list[Seq]:
+    async def _by_words(self, query: Query, limit: int) -> list[Seq]:
         async with self._database.reading() as reader:
-            place = await passages.place(reader, sought.session)
+            place = await passages.place(reader, query.session)
             if place is None:
                 return []
-            fits = await _all_words(reader, place, sought.text)
-            if not sought.allowed.is_open:
-                passing = set(
-                    (await passages.within(reader, place.number, sought.allowed)).tolist()
-                )
+            fits = await _all_words(reader, place, query.text)
+            if not query.allowed.is_open:
+                passing = set((await passages.within(reader, place.number, query.allowed)).tolist())
                 fits = {seq: fit for seq, fit in fits.items() if seq in passing}
-        if sought.before is not None:
-            fits = {seq: fit for seq, fit in fits.items() if seq < sought.before}
+        if query.before is not None:
+            fits = {seq: fit for seq, fit in fits.items() if seq < query.before}
         return _ranked(fits)[:limit]
 
-    async def _widened(
-        self, session: SessionId, hits: Sequence[Seq], *, keyword_only: bool
-    ) -> Excerpts:
+    async def _widened(self, query: Query, hits: Sequence[Seq], *, keyword_only: bool) -> Excerpts:
+        """The hits with their neighbours, but for those that whoever asks sees anyway."""
         async with self._database.reading() as reader:
-            place = await passages.place(reader, session)
+            place = await passages.place(reader, query.session)
             if place is None or not hits:
                 return Excerpts(keyword_only=keyword_only)
             around = await passages.around(
                 reader, place.number, hits, before=BEFORE_MESSAGES, after=AFTER_MESSAGES
             )
+        if query.before is not None:
+            around = [one for one in around if one.message.seq < query.before]
         return Excerpts(
             excerpts=tuple(_runs(around)), hits=frozenset(hits), keyword_only=keyword_only
         )

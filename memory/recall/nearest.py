@@ -16,21 +16,17 @@ _LOAD_ROWS = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """What is asked of a session's vectors."""
+class IndexKey:
+    """Which of the indexes: of one session, by one model."""
 
     session_number: int
     model: str
-    question: Vectors
-    """Shape (d,), float32, of unit length."""
-    limit: int
-    before: int | None = None
-    """Only messages before this row can be found; None is no limit."""
-    among: Ids | None = None
-    """Only these can be found; None is all."""
     whole: bool = False
     """Whether also messages before the session's cutoff can be found: theirs is another index, which
     is seldom asked for and therefore seldom resident."""
+
+    def __str__(self) -> str:
+        return f"{self.session_number}:{self.model}:{'whole' if self.whole else 'hot'}"
 
 
 class Nearest:
@@ -44,75 +40,72 @@ class Nearest:
         self._database = database
         self._indexes = indexes
         self._refreshing = asyncio.Lock()
-        self._states: dict[str, VectorState] = {}
+        self._states: dict[IndexKey, VectorState] = {}
 
-    async def search(self, ask: Ask) -> Near:
-        """The messages of the session that lie nearest to the question."""
-        index = await self._current(ask.session_number, ask.model, whole=ask.whole)
+    async def search(
+        self, key: IndexKey, vector: Vectors, *, limit: int, among: Ids | None = None
+    ) -> Near:
+        """The messages that lie nearest to `vector`, of shape (d,), float32, of unit length.
+
+        Only those `among` these rows are found; None is all.
+        """
+        index = await self._current(key)
         if index is None:
             return NOTHING_NEAR
-        return await self._indexes.run(index.search, ask.question, limit=ask.limit, among=ask.among)
+        return await self._indexes.run(index.search, vector, limit=limit, among=among)
 
-    async def vectors(
-        self, session_number: int, model: str, seqs: Ids, *, whole: bool = False
-    ) -> Vectors:
+    async def vectors(self, key: IndexKey, seqs: Ids) -> Vectors:
         """The vectors of messages, in order; NaN where there is none (shape (n, 0) if none at all)."""
-        index = self._indexes.get(_key(session_number, model, whole=whole))
+        index = self._indexes.get(str(key))
         if index is None:
             return np.full((len(seqs), 0), np.nan, dtype=np.float32)
         return await self._indexes.run(index.vectors, seqs)
 
-    async def _current(self, session_number: int, model: str, *, whole: bool) -> VectorIndex | None:
-        """The session's index with everything that is stored now; None when nothing is."""
-        key = _key(session_number, model, whole=whole)
+    async def _current(self, key: IndexKey) -> VectorIndex | None:
+        """The index with everything that is stored now; None when nothing is."""
         async with self._refreshing:
             async with self._database.reading() as reader:
-                stored = await vectors_table.state(reader, session_number, model)
-            if whole:
+                stored = await vectors_table.state(reader, key.session_number, key.model)
+            if key.whole:
                 stored = replace(stored, start_seq=NO_SEQ)
-            index = self._indexes.get(key)
+            index = self._indexes.get(str(key))
             known = self._states.get(key)
             if index is None or known is None:
                 index, known = None, replace(stored, newest=0)
             if (known.removals, known.start_seq) != (stored.removals, stored.start_seq):
-                index, known = await self._shrunk(session_number, model, index, stored, known)
+                index, known = await self._shrunk(key, index, stored, known)
             if known.newest < stored.newest:
-                index, known = await self._grown(session_number, model, index, known)
+                index, known = await self._grown(key, index, known)
                 # What is left out, being archived, is not asked for again.
                 known = replace(known, newest=max(known.newest, stored.newest))
             if index is not None:
-                self._indexes.put(key, index)
+                self._indexes.put(str(key), index)
                 self._states[key] = known
             return index
 
     async def _shrunk(
-        self,
-        session_number: int,
-        model: str,
-        index: VectorIndex | None,
-        stored: VectorState,
-        known: VectorState,
+        self, key: IndexKey, index: VectorIndex | None, stored: VectorState, known: VectorState
     ) -> tuple[VectorIndex | None, VectorState]:
         """The index without what was taken away since, or has left the hot history."""
         if index is None or stored.start_seq < known.start_seq:
             return None, replace(stored, newest=0)
         async with self._database.reading() as reader:
             kept = await vectors_table.seqs(
-                reader, session_number, model, from_seq=stored.start_seq
+                reader, key.session_number, key.model, from_seq=stored.start_seq
             )
         await self._indexes.run(index.keep_only, kept)
         return index, replace(stored, newest=known.newest)
 
     async def _grown(
-        self, session_number: int, model: str, index: VectorIndex | None, known: VectorState
+        self, key: IndexKey, index: VectorIndex | None, known: VectorState
     ) -> tuple[VectorIndex | None, VectorState]:
         """The index with all vectors that arrived since."""
         while True:
             async with self._database.reading() as reader:
                 rows = await vectors_table.later_than(
                     reader,
-                    session_number,
-                    model,
+                    key.session_number,
+                    key.model,
                     number=known.newest,
                     limit=_LOAD_ROWS,
                     from_seq=known.start_seq,
@@ -136,7 +129,3 @@ def _add_valid(index: VectorIndex, seqs: Ids, vectors: Vectors) -> None:
             index.add(seqs[place : place + 1], vectors[place : place + 1])
         except VectorsInvalid:
             continue
-
-
-def _key(session_number: int, model: str, *, whole: bool) -> str:
-    return f"{session_number}:{model}:{'whole' if whole else 'hot'}"

@@ -1,14 +1,14 @@
-"""Messages found again: by word and by meaning, within a session, for a prompt or for a reader.
+"""Messages found again: by word and by meaning, within a session, the best first.
 
-The way of a question: taken apart (`question`), its words looked up (`stores.words`), its meaning
-compared (`nearest`), the best of both loaded with what stands around them (`stores.passages`),
-scored (`ranking`); meaning is searched once more from the best of them on, and the whole packed
-into the budget (`snippets`). Filters apply before the best are chosen.
+The way of a query: taken apart (`query_parts`), its words looked up (`words_table`), its meaning
+compared (`nearest`), the best of both loaded with what stands around them (`passages`), scored
+(`ranking`); meaning is searched once more from the best of them on. Filters apply before the best
+are chosen.
 """
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date, tzinfo
 from functools import cache, partial
 
@@ -27,32 +27,17 @@ from memory.ports import Embedder, Vectors
 from memory.recall import ranking, words_table
 from memory.recall.candidates import Evidence, candidates, cosines
 from memory.recall.index import NOTHING_NEAR, Ids, Near
-from memory.recall.nearest import Ask, Nearest
-from memory.recall.question import Question, take_apart
+from memory.recall.nearest import IndexKey, Nearest
+from memory.recall.query import Query
+from memory.recall.query_parts import QueryParts, take_apart
 from memory.recall.ranking import Candidates, Flags, Saying, Scored
-from memory.recall.snippets import Snippet, Snippets, cost_tokens
 from memory.recall.words_table import Term
 from memory.settings import RecallSettings
-from memory.values import Message, Seq, SessionId
+from memory.values import Message, Seq
 
 log = structlog.get_logger()
 
 _DATED_LIMIT = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What to look for, and where."""
-
-    session: SessionId
-    text: str
-    now_ns: int
-    before: Seq | None = None
-    """Only messages before this row: what comes later, the window shows. None is no limit."""
-    allowed: Filter = field(default_factory=Filter)
-    whole: bool = False
-    """Whether a reader asks: then archived messages are found by their meaning too. A prompt finds
-    them by their words alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +48,6 @@ class Ranked:
     scores: tuple[float, ...] = ()
     keyword_only: bool = False
     """Whether meaning was left out, because no model could be asked."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
-    """What goes into the prompt."""
-
-    snippets: Snippets
-    keyword_only: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,40 +108,28 @@ class Recall:
         self._settings = settings
         self._zone = zone
 
-    async def find(self, wanted: Wanted, *, budget_tokens: int) -> Recalled:
-        """The best messages that fit the budget together, in order of time.
-
-        Raises:
-            StoreError: the database could not be read.
-        """
-        ranked = await self.rank(wanted)
-        chosen = pack(ranked, budget_tokens=budget_tokens, zone=self._zone)
-        return Recalled(
-            snippets=Snippets(snippets=chosen, zone=self._zone), keyword_only=ranked.keyword_only
-        )
-
-    async def rank(self, wanted: Wanted) -> Ranked:
+    async def rank(self, query: Query) -> Ranked:
         """All messages that answer, the best first, near-duplicates collapsed.
 
         Raises:
             StoreError: the database could not be read.
         """
         async with self._database.reading() as reader:
-            place = await passages.place(reader, wanted.session)
+            place = await passages.place(reader, query.session)
             speakers = await passages.names(reader, place.number) if place else []
         if place is None:
             return Ranked()
-        question = take_apart(wanted.text, speakers, self._today(wanted.now_ns))
-        asked = await self._embedded(question.bare)
+        parts = take_apart(query.text, speakers, self._today(query.now_ns))
+        asked = await self._embedded(parts.bare)
         async with self._database.reading() as reader:
-            scope = await _scope(reader, place, wanted)
-            terms = await self._terms(reader, scope, question)
+            scope = await _scope(reader, place, query)
+            terms = await self._terms(reader, scope, parts)
             messages = await passages.count(reader, place.number)
-            dated = await self._dated(reader, scope, question, self._today(wanted.now_ns))
+            dated = await self._dated(reader, scope, parts, self._today(query.now_ns))
         near = await self._near(scope, asked)
         best = self._best_words(terms, messages)
         evidence = Evidence(
-            question=question,
+            parts=parts,
             terms=terms,
             messages=messages,
             vectors=np.empty((0, 0), np.float32),
@@ -191,8 +156,7 @@ class Recall:
         weights = self._settings.weights
         loaded = await self._around(scope, known, seqs)
         all_seqs = np.array([passage.message.seq for passage in loaded], dtype=np.int64)
-        model = self._embedder.name if self._embedder else ""
-        vectors = await self._nearest.vectors(scope.number, model, all_seqs, whole=scope.whole)
+        vectors = await self._nearest.vectors(self._index_key(scope), all_seqs)
         rows = candidates(
             loaded,
             replace(evidence, vectors=vectors),
@@ -218,7 +182,7 @@ class Recall:
     async def _second_look(self, scope: _Scope, first: _Weighed, evidence: Evidence) -> _Weighed:
         """Searched by meaning once more, from the best messages on.
 
-        What is worth being found still hangs on the question alone: else small talk, which finds
+        What is worth being found still hangs on the query alone: else small talk, which finds
         nothing, would lead from nothing to something.
         """
         weights, asked = self._settings.weights, evidence.asked
@@ -256,7 +220,7 @@ class Recall:
         return [best[place] for place in kept] + order[len(best) :]
 
     async def _embedded(self, text: str) -> Vectors | None:
-        """The question's vector; None when there is no model, or none that answers in time."""
+        """The query's vector; None when there is no model, or none that answers in time."""
         if self._embedder is None:
             return None
         try:
@@ -268,44 +232,40 @@ class Recall:
             return None
 
     async def _near(self, scope: _Scope, asked: Vectors | None) -> Near:
-        if asked is None or self._embedder is None:
+        if asked is None:
             return NOTHING_NEAR
         return await self._nearest.search(
-            Ask(
-                session_number=scope.number,
-                model=self._embedder.name,
-                question=asked,
-                limit=self._settings.candidates,
-                before=scope.before,
-                among=scope.within,
-                whole=scope.whole,
-            )
+            self._index_key(scope), asked, limit=self._settings.candidates, among=scope.within
         )
 
-    async def _terms(self, reader: Reader, scope: _Scope, question: Question) -> list[Term]:
-        """The question's words with the messages that hold them and may be found."""
+    def _index_key(self, scope: _Scope) -> IndexKey:
+        model = self._embedder.name if self._embedder else ""
+        return IndexKey(session_number=scope.number, model=model, whole=scope.whole)
+
+    async def _terms(self, reader: Reader, scope: _Scope, parts: QueryParts) -> list[Term]:
+        """The query's words with the messages that hold them and may be found."""
         found = await words_table.find_each(
-            reader, scope.number, question.words[: self._settings.terms]
+            reader, scope.number, parts.words[: self._settings.terms]
         )
         return [replace(term, seqs=term.seqs[scope.passes(term.seqs)]) for term in found]
 
     def _best_words(self, terms: Sequence[Term], messages: int) -> Ids:
-        """The messages that hold the most of what the question's words tell."""
+        """The messages that hold the most of what the query's words tell."""
         found_in = np.array([len(term.seqs) for term in terms], dtype=np.int64)
-        told = ranking.information(found_in, messages)
+        information = ranking.information(found_in, messages)
         if not found_in.sum():
             return np.empty(0, np.int64)
         seqs, places = np.unique(np.concatenate([term.seqs for term in terms]), return_inverse=True)
-        scores = np.bincount(places, weights=np.repeat(told, found_in))
+        scores = np.bincount(places, weights=np.repeat(information, found_in))
         return seqs[np.argsort(-scores, kind="stable")[: self._settings.candidates]]
 
-    async def _dated(self, reader: Reader, scope: _Scope, question: Question, today: date) -> Ids:
-        """Messages of the days that the question names, whatever their words."""
+    async def _dated(self, reader: Reader, scope: _Scope, parts: QueryParts, today: date) -> Ids:
+        """Messages of the days that the query names, whatever their words."""
         found = [
             await passages.within(
                 reader, scope.number, Filter(since_ns=since_ns, until_ns=until_ns)
             )
-            for since_ns, until_ns in days_named(question.dates, today, self._zone)
+            for since_ns, until_ns in days_named(parts.dates, today, self._zone)
         ]
         seqs = np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
         return seqs[scope.passes(seqs)][-_DATED_LIMIT:]
@@ -324,27 +284,14 @@ def _words_of(text: str) -> frozenset[str]:
     return frozenset(segments(text))
 
 
-async def _scope(reader: Reader, place: Place, wanted: Wanted) -> _Scope:
+async def _scope(reader: Reader, place: Place, query: Query) -> _Scope:
     within = None
-    if not wanted.allowed.is_open:
-        within = await passages.within(reader, place.number, wanted.allowed)
+    if not query.allowed.is_open:
+        within = await passages.within(reader, place.number, query.allowed)
     reached = 0 if within is None else int(within.min(initial=place.start_seq))
     return _Scope(
         number=place.number,
-        before=wanted.before,
+        before=query.before,
         within=within,
-        whole=wanted.whole and reached < place.start_seq,
-    )
-
-
-def pack(ranked: Ranked, *, budget_tokens: int, zone: tzinfo | None) -> tuple[Snippet, ...]:
-    """The best messages that fit together, in order of time, each with its score as weight."""
-    chosen = ranking.pack(
-        range(len(ranked.messages)),
-        lambda places: cost_tokens([ranked.messages[place] for place in places], zone),
-        budget_tokens=budget_tokens,
-    )
-    return tuple(
-        Snippet(message=ranked.messages[place], weight=ranked.scores[place])
-        for place in sorted(chosen, key=lambda place: ranked.messages[place].seq)
+        whole=query.whole and reached < place.start_seq,
     )

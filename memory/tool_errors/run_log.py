@@ -7,7 +7,7 @@ from memory.database.database import Database, Unit
 from memory.language.text import clip
 from memory.ports import Clock
 from memory.tool_errors import runs_table
-from memory.tool_errors.run import ToolRun
+from memory.tool_errors.runs_table import ToolRun
 from memory.values import SessionId
 
 KEPT_NS = 3 * 86_400 * 1_000_000_000

@@ -1,7 +1,8 @@
 """The table `tool_runs`: finished tool runs of each session, for a few days."""
 
+from dataclasses import dataclass
+
 from memory.database.database import Reader, Row, Unit
-from memory.tool_errors.run import ToolRun
 from memory.values import SessionId
 
 _NUMBER = "(SELECT number FROM sessions WHERE id = ?1)"
@@ -18,6 +19,22 @@ _FIND = f"""
 SELECT {_COLUMNS} FROM tool_runs WHERE session = {_NUMBER} AND ran_at_ns >= ?2 AND number = ?3
 """  # noqa: S608
 _SWEEP = "DELETE FROM tool_runs WHERE ran_at_ns < ?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRun:
+    """A tool call that is over."""
+
+    tool: str
+    arguments: str
+    """JSON, shortened."""
+    result: str
+    """What the model was given, shortened."""
+    failed: bool
+    ran_at_ns: int
+    elapsed_ms: int
+    number: int = 0
+    """Its row; 0 before it has one."""
 
 
 def _run(row: Row) -> ToolRun:

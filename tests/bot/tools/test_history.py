@@ -14,7 +14,6 @@ from memory.database import sessions_table
 from memory.errors import ModelUnreachable
 from memory.ports import ModelLimits
 from memory.recall.embed_pass import EmbedPass
-from memory.recall.history import History
 from memory.recall.index import open_indexes
 from memory.recall.lookup import Lookup
 from memory.recall.nearest import Nearest
@@ -82,8 +81,8 @@ async def open_talk(directory, *, notes=False, **more):
                 zone=UTC,
             )
             runs = RunLog(database=database, clock=clock)
-            history = History(Lookup(database=database, recall=recall))
-            past = Past(history=history, runs=runs, clock=clock, zone=UTC)
+            lookup = Lookup(database=database, recall=recall)
+            past = Past(lookup=lookup, runs=runs, clock=clock, zone=UTC)
             tools = [history_tool(past)]
             if notes:
                 errors = ErrorMemory(database=database, embedder=None, clock=clock)

@@ -4,7 +4,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from memory.recall.recall import Wanted
+from memory.recall.query import Query
+from memory.recall.slot import pack
 from memory.transfer.exporting import export
 from memory.values import Mode, SessionId
 from tests.fakes import NOON_NS, FakeEmbedder
@@ -45,10 +46,13 @@ async def two_people(directory, mode):
 async def test_recall_finds_what_was_said_there_alone(tmp_path, mode, place, belongs, foreign):
     async with two_people(tmp_path / "data", mode) as talk:
         text = f"who plays {ANNAS}, {MINGS} or {COMMON}?"
-        wanted = Wanted(session=place, text=text, now_ns=NOON_NS, whole=True)
-        found = await talk.engine.search.recall.find(wanted, budget_tokens=1_000)
+        ranked = await talk.engine.search.recall.rank(
+            Query(session=place, text=text, now_ns=NOON_NS)
+        )
 
-    said = " ".join(one.message.text for one in found.snippets.snippets)
+    said = " ".join(
+        one.message.text for one in pack(ranked, budget_tokens=1_000, zone=None).snippets
+    )
     assert not any(word in said for word in foreign)
     assert all(word in said for word in belongs) is (mode is not Mode.POOLS)
 

@@ -9,8 +9,9 @@ from memory.database.database import open_database
 from memory.errors import ModelUnreachable
 from memory.recall.embed_pass import EmbedPass
 from memory.recall.index import open_indexes
-from memory.recall.lookup import Lookup, Match, Sought
+from memory.recall.lookup import Lookup
 from memory.recall.nearest import Nearest
+from memory.recall.query import Match, Query
 from memory.recall.recall import Recall
 from memory.settings import RecallSettings
 from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
@@ -44,13 +45,13 @@ class Setup:
         await EmbedPass(database=self.database, embedder=self.embedder).run()
         return seqs
 
-    async def search(self, text, **sought):
+    async def search(self, text, **more):
         return await self.lookup.search(
-            Sought(**{"session": HOME, "text": text, "now_ns": NOON_NS, **sought})
+            Query(**{"session": HOME, "text": text, "now_ns": NOON_NS, **more})
         )
 
-    async def hits(self, text, **sought):
-        found = await self.search(text, match=Match.KEYWORD, **sought)
+    async def hits(self, text, **more):
+        found = await self.search(text, match=Match.KEYWORD, **more)
         ordered = [message for run in found.excerpts for message in run]
         return [message.text for message in ordered if message.seq in found.hits]
 

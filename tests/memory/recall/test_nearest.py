@@ -6,7 +6,7 @@ from memory.database import sessions_table
 from memory.database.database import open_database
 from memory.recall.embed_pass import EmbedPass
 from memory.recall.index import open_indexes
-from memory.recall.nearest import Ask, Nearest
+from memory.recall.nearest import IndexKey, Nearest
 from memory.values import NewMessage, Role, SessionId
 from tests.fakes import NOON_NS, FakeEmbedder
 
@@ -31,15 +31,8 @@ class Setup:
 
     async def ask(self, number, text, *, limit=10, model=None, whole=False):
         [question] = await self.embedder.embed([text])
-        near = await self.nearest.search(
-            Ask(
-                session_number=number,
-                model=model or self.embedder.name,
-                question=question,
-                limit=limit,
-                whole=whole,
-            )
-        )
+        key = IndexKey(session_number=number, model=model or self.embedder.name, whole=whole)
+        near = await self.nearest.search(key, question, limit=limit)
         return near.seqs.tolist()
 
     async def run(self, sql, *values):
@@ -69,7 +62,11 @@ async def test_a_session_without_vectors_finds_nothing(setup):
     number, _ = await setup.say("a", "tea", embed=False)
 
     assert await setup.ask(number, "tea") == []
-    assert (await setup.nearest.vectors(number, "fake:embed", np.array([1]))).shape == (1, 0)
+    assert (
+        await setup.nearest.vectors(
+            IndexKey(session_number=number, model="fake:embed"), np.array([1])
+        )
+    ).shape == (1, 0)
 
 
 @pytest.mark.parametrize(

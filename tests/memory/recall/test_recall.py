@@ -10,7 +10,9 @@ from memory.errors import ModelUnreachable
 from memory.recall.embed_pass import EmbedPass
 from memory.recall.index import open_indexes
 from memory.recall.nearest import Nearest
-from memory.recall.recall import Recall, Wanted
+from memory.recall.query import Query
+from memory.recall.recall import Recall
+from memory.recall.slot import pack
 from memory.settings import RecallSettings, RecallWeights
 from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
 from tests.fakes import NOON_NS, FakeEmbedder
@@ -52,9 +54,9 @@ class Setup:
         await EmbedPass(database=self.database, embedder=self.embedder).run()
         return seqs
 
-    async def texts(self, question, **wanted):
+    async def texts(self, question, **more):
         ranked = await self.recall.rank(
-            Wanted(**{"session": HOME, "text": question, "now_ns": NOON_NS, **wanted})
+            Query(**{"session": HOME, "text": question, "now_ns": NOON_NS, "whole": False, **more})
         )
         return [message.text for message in ranked.messages]
 
@@ -142,12 +144,10 @@ async def test_without_a_model_words_still_find(setup):
     await setup.say("我每天早上喝綠茶")
     setup.embedder.error = ModelUnreachable("away")
 
-    recalled = await setup.recall.find(
-        Wanted(session=HOME, text="綠茶", now_ns=NOON_NS), budget_tokens=200
-    )
+    ranked = await setup.recall.rank(Query(session=HOME, text="綠茶", now_ns=NOON_NS, whole=False))
 
-    assert recalled.keyword_only
-    assert "我每天早上喝綠茶" in recalled.snippets.render()
+    assert ranked.keyword_only
+    assert "我每天早上喝綠茶" in pack(ranked, budget_tokens=200, zone=UTC).render()
 
 
 async def test_what_has_nothing_to_do_with_it_is_not_recalled(setup):
@@ -160,14 +160,13 @@ async def test_what_has_nothing_to_do_with_it_is_not_recalled(setup):
 async def test_what_is_printed_fits_the_budget_and_is_in_order_of_time(setup):
     await setup.say(*(f"tea of kind {n} is the best tea" for n in range(50)))
 
-    recalled = await setup.recall.find(
-        Wanted(session=HOME, text="which tea is best", now_ns=NOON_NS), budget_tokens=120
-    )
+    query = Query(session=HOME, text="which tea is best", now_ns=NOON_NS, whole=False)
+    printed = pack(await setup.recall.rank(query), budget_tokens=120, zone=UTC)
 
-    seqs = [snippet.message.seq for snippet in recalled.snippets.snippets]
+    seqs = [snippet.message.seq for snippet in printed.snippets]
     assert seqs == sorted(seqs)
     assert len(seqs) > 3
-    assert len(recalled.snippets.body()) < 120 * 4
+    assert len(printed.body()) < 120 * 4
 
 
 async def test_a_deleted_message_is_never_recalled(setup):
@@ -201,7 +200,8 @@ async def test_the_best_message_leads_to_others_like_it(setup, question, best, a
 
     for share in (0.0, 1.0):
         setup.recall = setup.made(RecallSettings(weights=RecallWeights(hop_share=share)))
-        ranked = await setup.recall.rank(Wanted(session=HOME, text=question, now_ns=NOON_NS))
+        query = Query(session=HOME, text=question, now_ns=NOON_NS, whole=False)
+        ranked = await setup.recall.rank(query)
         scores = {
             message.text: score
             for message, score in zip(ranked.messages, ranked.scores, strict=True)

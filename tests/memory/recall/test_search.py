@@ -4,7 +4,7 @@ from memory.database.database import open_database
 from memory.engine import open_engine
 from memory.errors import ModelUnreachable
 from memory.ports import ModelLimits, Models
-from memory.recall.lookup import Sought
+from memory.recall.query import Query
 from memory.settings import MemorySettings
 from memory.values import Mode, NewMessage, PersonId, Role, SessionId, Speaker, Turn
 from tests.fakes import FakeChatModel, FakeClock, FakeEmbedder
@@ -134,7 +134,7 @@ async def test_a_reader_finds_a_hit_with_what_stood_around_it(talk):
     await long_ago(talk, "one", "two", "東京に行きました。", "three", fillers=20)
 
     found = await talk.engine.search.lookup.search(
-        Sought(session=HERE, text="東京", now_ns=talk.clock.now_ns(), limit=1)
+        Query(session=HERE, text="東京", now_ns=talk.clock.now_ns(), limit=1)
     )
 
     [run] = found.excerpts

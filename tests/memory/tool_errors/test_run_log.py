@@ -3,8 +3,8 @@ from contextlib import asynccontextmanager
 from memory.archive import messages_table
 from memory.database import sessions_table
 from memory.database.database import open_database
-from memory.tool_errors.run import ToolRun
 from memory.tool_errors.run_log import ARGUMENTS_CHARS, RESULT_CHARS, RunLog
+from memory.tool_errors.runs_table import ToolRun
 from memory.values import NewMessage, Role, SessionId
 from tests.fakes import FakeClock
 

@@ -1,4 +1,4 @@
-"""A question taken apart: whom and when it names, and what is left of it."""
+"""A query taken apart: whom and when it names, and what is left of it."""
 
 import re
 from collections.abc import Iterable
@@ -14,22 +14,22 @@ _SHORTEST_CJK_NAME_CHARS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What a question names and what it asks."""
+class QueryParts:
+    """What a query names and what it asks."""
 
     words: tuple[str, ...]
     """What keyword search looks for: neither a speaker nor a date."""
     bare: str
-    """The question without the speakers that it names. A message hardly ever holds its own
-    speaker's name: with the name in it, a question finds what others say *to* that person (the
+    """The query without the speakers that it names. A message hardly ever holds its own
+    speaker's name: with the name in it, a query finds what others say *to* that person (the
     share of evidence that meaning alone finds rose from .16 to .54 without it)."""
     names: frozenset[str]
     """Which of the speakers it names."""
     dates: tuple[NamedDate, ...]
 
 
-def take_apart(text: str, speakers: Iterable[str], today: date) -> Question:
-    """The parts of a question, given who has spoken and what day it is."""
+def take_apart(text: str, speakers: Iterable[str], today: date) -> QueryParts:
+    """The parts of a query, given who has spoken and what day it is."""
     named: set[str] = set()
     bare = text
     for speaker in sorted(speakers, key=len, reverse=True):
@@ -39,7 +39,7 @@ def take_apart(text: str, speakers: Iterable[str], today: date) -> Question:
                 named.add(speaker)
                 bare = without
     bare = one_line(bare)
-    return Question(
+    return QueryParts(
         words=tuple(keywords(without_dates(bare))),
         bare=bare or text,
         names=frozenset(named),

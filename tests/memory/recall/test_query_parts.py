@@ -1,6 +1,6 @@
 from datetime import date
 
-from memory.recall.question import take_apart
+from memory.recall.query_parts import take_apart
 
 TODAY = date(2026, 11, 30)
 

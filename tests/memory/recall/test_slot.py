@@ -1,7 +1,7 @@
 from datetime import UTC
 
 from memory.language.text import estimate_tokens
-from memory.recall.snippets import LONGEST_SNIPPET_CHARS, Snippet, Snippets, cost_tokens
+from memory.recall.slot import LONGEST_SNIPPET_CHARS, Snippet, Snippets, cost_tokens
 from memory.values import Message, PersonId, Role, Seq, SessionId, Speaker
 from tests.fakes import NOON_NS
 
