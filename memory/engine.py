@@ -27,8 +27,8 @@ from memory.prompt.prompt import Parts, Prompt, assemble
 from memory.prompt.tokens import TokenMeter
 from memory.recall.search import Search, open_search
 from memory.settings import MemorySettings
-from memory.summary.rolling import RollingSummary
 from memory.summary.run import Ended
+from memory.summary.service import Summaries
 from memory.values import (
     NOTHING_SHOWN,
     Mode,
@@ -80,11 +80,11 @@ class Engine:
         self._meter = TokenMeter()
         self._window_starts: OrderedDict[SessionId, Seq | None] = OrderedDict()
         self._shown: OrderedDict[SessionId, Shown] = OrderedDict()
+        self.search = search
         language = settings.reply_lang
-        self.summaries = RollingSummary(
+        self.summaries = Summaries(
             database=database, models=models, clock=clock, zone=zone, language=language
         )
-        self.search = search
         self._compactor = Compactor(database=database, limit_bytes=settings.max_history_bytes)
         self.pools = PoolDesk(database=database, clock=clock)
         self._modes = all_modes(

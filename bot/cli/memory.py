@@ -13,8 +13,8 @@ from bot.texts.summaries import format_summary
 from memory.keeping.resetting import conversations
 from memory.language.text import one_line
 from memory.language.times import format_second
-from memory.summary.rolling import SummaryView, view_of
 from memory.summary.value import as_object
+from memory.summary.view import SummaryView, view_of
 from memory.values import Session, SessionId
 
 

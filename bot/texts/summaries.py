@@ -6,9 +6,9 @@ from bot.texts.keys import Text
 from bot.texts.language import Language
 from bot.texts.tables import say
 from memory.language.times import format_second
-from memory.summary.rolling import SummaryView
 from memory.summary.run import Ended, SummaryRun
 from memory.summary.value import Current, Summary
+from memory.summary.view import SummaryView
 
 _ENDED = {
     Ended.FAILED: Text.SUMMARY_FAILED,

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memory.archive import messages_table
-from memory.database.database import Database, Unit
+from memory.database.database import Database, Reader, Unit
 from memory.modes.interface import Gathered
 from memory.prompt.prompt import Prompt, Slots
-from memory.summary.rolling import RollingSummary
+from memory.summary import summaries_table
+from memory.summary.service import Summaries
 from memory.values import (
     NO_SEQ,
     NOTHING_SHOWN,
@@ -20,13 +21,14 @@ from memory.values import (
     Turn,
 )
 
+MOST_PENDING = 1_000
+"""Unsummarised messages that a window is stretched over at most; a budget cuts it long before."""
+
 
 class WindowMode:
     """Recent messages and the rolling summary; nothing is distilled."""
 
-    def __init__(
-        self, *, database: Database, summaries: RollingSummary, window_messages: int
-    ) -> None:
+    def __init__(self, *, database: Database, summaries: Summaries, window_messages: int) -> None:
         self._database = database
         self._summaries = summaries
         self._usual = window_messages
@@ -39,9 +41,9 @@ class WindowMode:
     async def gather(self, session: Session, entry: NewMessage) -> Gathered:
         """The window, stretched over what is not summarised yet, and the summary."""
         async with self._database.reading() as reader:
-            stored = await self._summaries.stored(reader, session.id)
+            stored = await summaries_table.current(reader, session.id)
             covered = stored.cursor.seq if stored.cursor else NO_SEQ
-            size = await self._summaries.window_size(reader, session, covered, self._usual)
+            size = await _reach(reader, session, covered, self._usual)
             window = await messages_table.latest(
                 reader, session.id, from_seq=session.window_seq, limit=size
             )
@@ -81,6 +83,17 @@ class WindowMode:
 
     async def reset(self, unit: Unit, session: SessionId) -> None:
         """Nothing is kept in memory."""
+
+
+async def _reach(reader: Reader, session: Session, cursor: Seq, usual: int) -> int:
+    """How many of the last messages the window must hold.
+
+    Until a message is summarised it stays in the window, so that nothing is ever in neither;
+    but for what stands before `window_seq`: there somebody asked for an empty window.
+    """
+    behind = Seq(max(cursor, session.window_seq - 1))
+    pending = await messages_table.count_after(reader, session.id, seq=behind, most=MOST_PENDING)
+    return max(usual, pending)
 
 
 def _leaves(window: Sequence[Message], usual: int, shown_from: Seq | None, covered: Seq) -> bool:

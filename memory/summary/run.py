@@ -1,8 +1,10 @@
 """What a run of the summary pass did, in numbers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from memory.summary.chunks import Chunk
 
 
 class Ended(StrEnum):
@@ -42,3 +44,37 @@ Progress = Callable[[SummaryRun], None]
 
 def unwatched(_run: SummaryRun) -> None:
     """Nobody watches."""
+
+
+class Tally:
+    """Counts what a run does, and shows them to whoever watches."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._run = SummaryRun()
+        self._progress = progress
+
+    def asked(self) -> None:
+        """The summary model was called."""
+        self._run = replace(self._run, calls=self._run.calls + 1)
+
+    def judged(self, calls: int) -> None:
+        """The decision model was called so often."""
+        self._run = replace(self._run, judgements=self._run.judgements + calls)
+
+    def left_out(self, messages: int) -> None:
+        """So many messages were noise."""
+        self._run = replace(self._run, noise=self._run.noise + messages)
+
+    def saved(self, chunk: Chunk) -> None:
+        """A chunk is done; a message that goes on in the next one is counted there."""
+        split = bool(chunk.rest) and chunk.rest[0].seq == chunk.records[-1].seq
+        self._run = replace(
+            self._run,
+            chunks=self._run.chunks + 1,
+            messages=self._run.messages + len(chunk.records) - split,
+        )
+        self._progress(self._run)
+
+    def ended(self, how: Ended) -> SummaryRun:
+        """The figures of the whole run."""
+        return replace(self._run, ended=how)

@@ -9,11 +9,10 @@ import signal
 from memory.archive import messages_table
 from memory.database import sessions_table
 from memory.database.database import Reader, Unit, open_database
-from memory.ports import ModelLimits
+from memory.ports import ModelLimits, Models
 from memory.summary import summaries_table
-from memory.summary.judge import Judge
 from memory.summary.run import Ended
-from memory.summary.summarise_pass import Summariser
+from memory.summary.service import Summaries
 from memory.summary.value import Current, Summary, read_summary, to_json
 from memory.values import NewMessage, Role, SessionId
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
@@ -34,12 +33,9 @@ def scribe(request):
 
 def work(database):
     decision = FakeChatModel(lambda _: json.dumps({"noise": [], "superseded": []}))
-    return Summariser(
-        database=database,
-        model=FakeChatModel(scribe, limits=SMALL),
-        judge=Judge(decision),
-        clock=FakeClock(),
-    )
+    model = FakeChatModel(scribe, limits=SMALL)
+    models = Models(chat=model, summary=model, extract=model, decision=decision)
+    return Summaries(database=database, models=models, clock=FakeClock())
 
 
 async def fill(path):
@@ -72,7 +68,7 @@ async def run_and_die(path, fatal_step):
         raw = database._writer
         raw.execute = killing_before(raw.execute, doomed)
         FakeChatModel.complete = doomed(FakeChatModel.complete)
-        await work(database).run(SESSION)
+        await work(database).refresh(SESSION)
 
 
 def killing_before(execute, doomed):
@@ -120,7 +116,7 @@ def crashed(path, fatal_step):
 
 async def run_again(path):
     async with open_database(path) as database:
-        return await work(database).run(SESSION)
+        return await work(database).refresh(SESSION)
 
 
 async def test_killed_between_any_two_statements_summary_and_cursor_agree_and_a_restart_goes_on(

@@ -7,11 +7,10 @@ from adapters.gate import Gate
 from memory.archive import messages_table
 from memory.database import sessions_table
 from memory.database.database import open_database
-from memory.ports import ModelLimits
+from memory.ports import ModelLimits, Models
 from memory.summary import summaries_table
-from memory.summary.judge import Judge
 from memory.summary.run import Ended
-from memory.summary.summarise_pass import Summariser
+from memory.summary.service import Summaries
 from memory.summary.value import read_summary, to_json
 from memory.values import NewMessage, Role, SessionId
 from tests.fakes import NOON_NS, FakeClock
@@ -38,9 +37,10 @@ async def test_a_real_model_writes_a_sound_summary_and_the_cursor_moves(tmp_path
                     NewMessage(role=Role.ASSISTANT, text=answered, sent_at_ns=NOON_NS),
                 ]
                 seqs = await messages_table.append(unit, number, messages)
-        work = Summariser(database=database, model=model, judge=Judge(None), clock=FakeClock())
+        models = Models(chat=model, summary=model, extract=model)
+        work = Summaries(database=database, models=models, clock=FakeClock())
 
-        run = await work.run(SESSION)
+        run = await work.refresh(SESSION)
 
         async with database.reading() as reader:
             stored = await summaries_table.current(reader, SESSION)

@@ -10,11 +10,10 @@ from memory.archive import messages_table
 from memory.database import sessions_table
 from memory.database.database import open_database
 from memory.errors import ModelTimedOut
-from memory.ports import ModelLimits
+from memory.ports import ModelLimits, Models
 from memory.summary import summaries_table
-from memory.summary.judge import Judge
 from memory.summary.run import Ended
-from memory.summary.summarise_pass import Summariser
+from memory.summary.service import Summaries
 from memory.summary.value import Current, read_summary, to_json
 from memory.values import NewMessage, Role, SessionId
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
@@ -69,9 +68,10 @@ class Table:
         self.model = FakeChatModel(self.answer, limits=limits)
         self.decision = FakeChatModel(decision)
         self.sound_reads = []
-        self.work = Summariser(
-            database=database, model=self.model, judge=Judge(self.decision), clock=FakeClock()
+        models = Models(
+            chat=self.model, summary=self.model, extract=self.model, decision=self.decision
         )
+        self.work = Summaries(database=database, models=models, clock=FakeClock())
 
     def answer(self, request):
         if len(self.model.requests) == self.fault_at:
@@ -89,7 +89,7 @@ class Table:
         for n in range(TURNS):
             await self.say(n)
             if n % ROLL_EVERY == ROLL_EVERY - 1:
-                runs.append(await self.work.run(SESSION))
+                runs.append(await self.work.refresh(SESSION))
         return runs
 
     async def stored(self):
@@ -140,7 +140,7 @@ async def test_with_a_fault_at_any_chunk_no_message_is_skipped_or_read_twice(dat
     table = Table(database, limits=SMALL, fault_at=fault_at, fault=FAULTS[fault_at % len(FAULTS)])
 
     runs = await table.talk()
-    last = await table.work.run(SESSION)
+    last = await table.work.refresh(SESSION)
 
     assert sum(run.ended is Ended.FAILED for run in [*runs, last]) == 1
     assert table.sound_reads == WORTH_READING
@@ -155,6 +155,6 @@ async def test_a_tick_after_a_failed_chunk_pays_for_no_chunk_behind_it(database)
     for n in range(12):
         await table.say(n)
 
-    run = await table.work.run(SESSION)
+    run = await table.work.refresh(SESSION)
 
     assert (run.chunks, run.calls, len(table.model.requests)) == (1, 2, 2)

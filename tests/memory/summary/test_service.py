@@ -11,12 +11,11 @@ from memory.archive import messages_table
 from memory.database import sessions_table
 from memory.database.database import open_database
 from memory.errors import ModelTimedOut, ModelUnreachable
-from memory.ports import ModelLimits, Priority
+from memory.ports import ModelLimits, Models, Priority
 from memory.summary import summaries_table
-from memory.summary.judge import Judge
 from memory.summary.run import Ended, SummaryRun
+from memory.summary.service import Summaries
 from memory.summary.summaries_table import NOTHING_STORED, Cursor
-from memory.summary.summarise_pass import Summariser
 from memory.summary.value import Current, Summary, Topic, read_summary, to_json
 from memory.values import NO_SEQ, NewMessage, Role, SessionId
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
@@ -63,7 +62,8 @@ async def database(tmp_path):
 
 
 def summariser(database, model, decision=None):
-    return Summariser(database=database, model=model, judge=Judge(decision), clock=FakeClock())
+    models = Models(chat=model, summary=model, extract=model, decision=decision)
+    return Summaries(database=database, models=models, clock=FakeClock())
 
 
 async def say(database, *texts, session=ALICE, roles="ua", at_ns=NOON_NS):
@@ -117,7 +117,7 @@ async def test_a_summary_without_a_cursor_gets_one_and_no_model_is_asked(databas
     await keep(database, imported, None)
     model, decision = FakeChatModel(), FakeChatModel()
 
-    run = await summariser(database, model, decision).run(ALICE)
+    run = await summariser(database, model, decision).refresh(ALICE)
 
     assert run == SummaryRun(ended=Ended.ADOPTED)
     stored = await current(database)
@@ -130,7 +130,7 @@ async def test_an_empty_summary_without_a_cursor_is_no_summary(database):
     await keep(database, Summary(), None)
     notes = Notes()
 
-    await summariser(database, notes.model).run(ALICE)
+    await summariser(database, notes.model).refresh(ALICE)
 
     assert notes.ids() == names(seqs)
 
@@ -143,10 +143,10 @@ async def test_everything_behind_the_cursor_is_summarised_in_one_call_with_the_s
 ):
     await say(database, "FACT one", "ok")
     notes = Notes()
-    await summariser(database, notes.model).run(ALICE)
+    await summariser(database, notes.model).refresh(ALICE)
     seqs = await say(database, "FACT 二", "好")
 
-    run = await summariser(database, notes.model).run(ALICE)
+    run = await summariser(database, notes.model).refresh(ALICE)
 
     assert run == SummaryRun(ended=Ended.UP_TO_DATE, chunks=1, messages=2, calls=1)
     assert notes.read[1] == names(seqs)
@@ -162,10 +162,10 @@ async def test_everything_behind_the_cursor_is_summarised_in_one_call_with_the_s
 
 async def test_nothing_new_asks_no_model(database):
     await say(database, "a", "b")
-    await summariser(database, Notes().model).run(ALICE)
+    await summariser(database, Notes().model).refresh(ALICE)
     model, decision = FakeChatModel(), FakeChatModel()
 
-    run = await summariser(database, model, decision).run(ALICE)
+    run = await summariser(database, model, decision).refresh(ALICE)
 
     assert run == SummaryRun(ended=Ended.UP_TO_DATE)
     assert model.requests == decision.requests == []
@@ -183,7 +183,7 @@ async def test_noise_is_left_out_and_overturned_entries_are_gone(database):
     )
     notes = Notes()
 
-    run = await summariser(database, notes.model, decision).run(ALICE)
+    run = await summariser(database, notes.model, decision).refresh(ALICE)
 
     assert notes.ids() == names(seqs[2:])
     assert (run.noise, run.judgements, run.calls) == (2, 2, 1)
@@ -207,7 +207,7 @@ async def test_with_nothing_left_the_cursor_moves_without_a_call(database):
     decision = FakeChatModel([json.dumps({"noise": [{"id": 1, "confidence": 1}]})])
     model = FakeChatModel()
 
-    run = await summariser(database, model, decision).run(ALICE)
+    run = await summariser(database, model, decision).refresh(ALICE)
 
     assert (run.ended, run.calls) == (Ended.UP_TO_DATE, 0)
     stored = await current(database)
@@ -222,7 +222,7 @@ async def test_a_judgement_that_fails_keeps_all_messages_and_entries(database, r
     seqs = await say(database, "hi", "hello")
     notes = Notes()
 
-    await summariser(database, notes.model, FakeChatModel(lambda _: reply)).run(ALICE)
+    await summariser(database, notes.model, FakeChatModel(lambda _: reply)).refresh(ALICE)
 
     assert notes.ids() == names(seqs)
     assert (await current(database)).summary.key_decisions == before.key_decisions
@@ -232,7 +232,7 @@ async def test_chunks_keep_to_what_the_models_context_leaves_free(database):
     seqs = await say(database, *["貓" * 200] * 12)
     notes = Notes(limits=SMALL)
 
-    run = await summariser(database, notes.model).run(ALICE)
+    run = await summariser(database, notes.model).refresh(ALICE)
 
     assert notes.ids() == names(seqs)
     assert run.chunks == run.calls == len(notes.read) > 2
@@ -244,14 +244,14 @@ async def test_a_record_larger_than_a_chunk_is_split_and_the_cursor_stands_insid
     first, long, *_ = await say(database, "a", " ".join(words), "c", "d")
     notes = Notes({3: ModelTimedOut("x")}, limits=SMALL)
 
-    run = await summariser(database, notes.model).run(ALICE)
+    run = await summariser(database, notes.model).refresh(ALICE)
 
     assert (run.ended, run.chunks) == (Ended.FAILED, 2)
     stored = await current(database)
     assert first <= stored.cursor.seq == long - 1
     assert stored.cursor.chars > 0
 
-    await summariser(database, notes.model).run(ALICE)
+    await summariser(database, notes.model).refresh(ALICE)
 
     body = "".join(
         block.partition("\n")[2]
@@ -264,11 +264,11 @@ async def test_a_record_larger_than_a_chunk_is_split_and_the_cursor_stands_insid
 
 
 async def test_a_long_backlog_is_read_in_rounds_and_in_full(database, monkeypatch):
-    monkeypatch.setattr("memory.summary.summarise_pass.READ_MESSAGES", 7)
+    monkeypatch.setattr("memory.summary.service.READ_MESSAGES", 7)
     seqs = await say(database, *"abcdefghijklmnopqrst")
     notes = Notes()
 
-    await summariser(database, notes.model).run(ALICE)
+    await summariser(database, notes.model).refresh(ALICE)
 
     assert notes.ids() == names(seqs)
     assert all(len(call) % 2 == 0 for call in notes.read)
@@ -279,7 +279,7 @@ async def test_a_summary_that_speaks_of_think_tags_is_read_back(database):
     answer = to_json(Summary(key_decisions=("Do: strip </think> tags",)))
     notes = Notes({1: answer.replace("<", "\\u003c")})
 
-    run = await summariser(database, notes.model).run(ALICE)
+    run = await summariser(database, notes.model).refresh(ALICE)
 
     assert (run.ended, run.calls) == (Ended.UP_TO_DATE, 1)
     assert (await current(database)).summary.key_decisions == ("Do: strip </think> tags",)
@@ -296,7 +296,7 @@ async def test_a_cursor_that_stands_still_ends_the_run(database, monkeypatch):
     monkeypatch.setattr(summaries_table, "current", unread)
 
     async with asyncio.timeout(5):
-        run = await summariser(database, Notes().model).run(ALICE)
+        run = await summariser(database, Notes().model).refresh(ALICE)
 
     assert (run.ended, run.calls) == (Ended.FAILED, 1)
 
@@ -305,14 +305,14 @@ async def test_a_failed_chunk_ends_the_run_and_the_next_run_goes_on_from_it(data
     seqs = await say(database, *["貓" * 200] * 12)
     notes = Notes({2: "cut off {"}, limits=SMALL)
 
-    run = await summariser(database, notes.model).run(ALICE)
+    run = await summariser(database, notes.model).refresh(ALICE)
 
     assert (run.ended, run.chunks, run.calls) == (Ended.FAILED, 1, 2)
     done = len(notes.read[0])
     assert (await current(database)).cursor == Cursor(seq=seqs[done - 1])
     assert await due(database) == [ALICE]
 
-    await summariser(database, notes.model).run(ALICE)
+    await summariser(database, notes.model).refresh(ALICE)
 
     assert notes.ids() == names(seqs)
     assert await due(database) == []
@@ -321,7 +321,7 @@ async def test_a_failed_chunk_ends_the_run_and_the_next_run_goes_on_from_it(data
 async def test_the_first_run_that_fails_leaves_nothing_behind(database):
     await say(database, "a", "b")
 
-    run = await summariser(database, FakeChatModel([ModelTimedOut("x")])).run(ALICE)
+    run = await summariser(database, FakeChatModel([ModelTimedOut("x")])).refresh(ALICE)
 
     assert run.ended is Ended.FAILED
     assert await current(database) == NOTHING_STORED
@@ -339,7 +339,7 @@ async def test_the_cursor_passes_noise_only_before_the_last_saved_chunk(database
     )
     notes = Notes({2: ""}, limits=SMALL)
 
-    run = await summariser(database, notes.model, decision).run(ALICE)
+    run = await summariser(database, notes.model, decision).refresh(ALICE)
 
     assert run.ended is Ended.FAILED
     assert notes.read == [names(seqs[2:4])]
@@ -351,7 +351,7 @@ async def test_an_answer_without_any_entry_leaves_the_notes_and_moves_the_cursor
     await keep_after(database, before)
     seqs = await say(database, "a", "b")
 
-    await summariser(database, FakeChatModel([to_json(Summary())])).run(ALICE)
+    await summariser(database, FakeChatModel([to_json(Summary())])).refresh(ALICE)
 
     stored = await current(database)
     assert (stored.summary, stored.cursor) == (before, Cursor(seq=seqs[-1]))
@@ -404,7 +404,7 @@ async def test_a_thousand_broken_answers_change_nothing_and_break_nothing(tmp_pa
         answers = []
         collect()
         for answer in (answers * 2)[:1_000]:  # noqa: B007 - the model reads it
-            run = await work.run(ALICE)
+            run = await work.refresh(ALICE)
             asked += 1
             assert run == SummaryRun(ended=Ended.FAILED, calls=1)
 
@@ -433,7 +433,7 @@ async def test_what_happens_to_the_session_during_the_call_wins(database, change
                 await unit.execute("UPDATE messages SET text = 'other' WHERE seq = ?", (seqs[0],))
         return to_json(Summary(key_decisions=("Do: late",)))
 
-    run = await summariser(database, FakeChatModel(answer)).run(ALICE)
+    run = await summariser(database, FakeChatModel(answer)).refresh(ALICE)
 
     assert run.ended is Ended.MOVED
     assert "Do: late" not in (await current(database)).summary.key_decisions
@@ -450,7 +450,7 @@ async def test_nothing_is_locked_during_the_call_and_what_arrives_then_is_summar
                 later.extend(await say(database, "meanwhile", "stored"))
         return notes.answer(request)
 
-    run = await summariser(database, FakeChatModel(answer)).run(ALICE)
+    run = await summariser(database, FakeChatModel(answer)).refresh(ALICE)
 
     assert (run.ended, run.calls, run.messages) == (Ended.UP_TO_DATE, 2, 4)
     assert notes.read == [names(first), names(later)]

@@ -1,11 +1,13 @@
-"""The pass that rolls messages behind the cursor into the session's summary (seed 1, "Generate").
+"""The rolling summary of each session, kept up to date with its messages (seed 1, "Generate").
 
 Nothing is held across a model call: what was read is saved only if the session still stands as it
 did. Each chunk's summary and cursor are saved together, so that a run may end anywhere.
 """
 
+import asyncio
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import tzinfo
 
 import structlog
@@ -14,15 +16,17 @@ from memory.archive import messages_table
 from memory.database.database import Database
 from memory.errors import ModelError, ModelMissing, ModelUnreachable, SessionMoved
 from memory.language.text import clip, one_line
-from memory.ports import ChatModel, Clock
+from memory.ports import Clock, Models
 from memory.prompt.prompt import metadata_line
 from memory.summary import summaries_table
 from memory.summary.chunks import Chunk, Record, conversations, next_chunk
 from memory.summary.entries import decisions_and_topics, without
 from memory.summary.judge import PIECE_CHARS, Item, Judge
-from memory.summary.run import Ended, Progress, SummaryRun, unwatched
+from memory.summary.run import Ended, Progress, SummaryRun, Tally, unwatched
+from memory.summary.slot import SummarySlot, relevant_part
 from memory.summary.summaries_table import Cursor, Standing, StoredSummary
 from memory.summary.value import Summary
+from memory.summary.view import SummaryView, view_of
 from memory.summary.writer import AUTO, Scribe
 from memory.values import NO_SEQ, Message, Role, Seq, SessionId
 
@@ -46,63 +50,72 @@ class _Round:
         return self.stored.cursor or Cursor(seq=NO_SEQ)
 
 
-class _Tally:
-    """Counts what a run does, and tells who watches."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._run = SummaryRun()
-        self._progress = progress
-
-    def asked(self) -> None:
-        self._run = replace(self._run, calls=self._run.calls + 1)
-
-    def judged(self, calls: int) -> None:
-        self._run = replace(self._run, judgements=self._run.judgements + calls)
-
-    def left_out(self, messages: int) -> None:
-        self._run = replace(self._run, noise=self._run.noise + messages)
-
-    def saved(self, chunk: Chunk) -> None:
-        """A record that goes on in the next chunk is counted there."""
-        split = bool(chunk.rest) and chunk.rest[0].seq == chunk.records[-1].seq
-        self._run = replace(
-            self._run,
-            chunks=self._run.chunks + 1,
-            messages=self._run.messages + len(chunk.records) - split,
-        )
-        self._progress(self._run)
-
-    def ended(self, how: Ended) -> SummaryRun:
-        return replace(self._run, ended=how)
-
-
-class Summariser:
-    """Brings summaries up to date, one session at a time."""
+class Summaries:
+    """Shows summaries and brings them up to date, each session's by one run at a time."""
 
     def __init__(
         self,
         *,
         database: Database,
-        model: ChatModel,
-        judge: Judge,
+        models: Models,
         clock: Clock,
         zone: tzinfo | None = None,
         language: str = AUTO,
     ) -> None:
         """`language` names the one to write in; `auto` follows the conversation."""
         self._database = database
-        self._scribe = Scribe(model, language=language)
-        self._judge = judge
+        self._scribe = Scribe(models.summary, language=language)
+        self._judge = Judge(models.decision)
         self._clock = clock
         self._zone = zone
+        self._wanted: OrderedDict[SessionId, None] = OrderedDict()
+        self._asked = asyncio.Event()
+        self._running: dict[SessionId, asyncio.Event] = {}
 
-    async def run(self, session: SessionId, progress: Progress = unwatched) -> SummaryRun:
-        """Cover everything behind the cursor, as far as it goes.
+    async def slot(self, summary: Summary, request: str) -> SummarySlot:
+        """What the prompt says of a summary, for a request. May ask the decision model (5 s)."""
+        return SummarySlot(summary=await relevant_part(self._judge, summary, request))
+
+    async def view(self, session: SessionId) -> SummaryView:
+        """The summary as it is shown to its people."""
+        async with self._database.reading() as reader:
+            return await view_of(reader, session)
+
+    def want(self, session: SessionId) -> None:
+        """Ask for a session to be summarised at once; asking twice is asking once."""
+        self._wanted[session] = None
+        self._asked.set()
+
+    async def next_wanted(self) -> SessionId:
+        """The session that was asked for first; waits until one is."""
+        while not self._wanted:
+            self._asked.clear()
+            await self._asked.wait()
+        session, _ = self._wanted.popitem(last=False)
+        return session
+
+    async def due(self) -> list[SessionId]:
+        """Sessions with messages that no summary covers; `temp-` ones never are."""
+        async with self._database.reading() as reader:
+            return await summaries_table.due(reader)
+
+    async def refresh(self, session: SessionId, progress: Progress = unwatched) -> SummaryRun:
+        """Cover everything behind the cursor, as far as it goes; a run under way is waited for.
 
         Raises:
             StoreError: the database could not do it; what was saved before stands.
         """
-        tally, reached = _Tally(progress), None
+        while (running := self._running.get(session)) is not None:
+            await running.wait()
+        done = self._running[session] = asyncio.Event()
+        try:
+            return await self._run(session, progress)
+        finally:
+            del self._running[session]
+            done.set()
+
+    async def _run(self, session: SessionId, progress: Progress) -> SummaryRun:
+        tally, reached = Tally(progress), None
         try:
             while (begun := await self._begin(session)) is not None:
                 if begun.cursor == reached:  # what was saved cannot be read back
@@ -149,7 +162,7 @@ class Summariser:
                 now_ns=self._clock.now_ns(),
             )
 
-    async def _round(self, session: SessionId, begun: _Round, tally: _Tally) -> None:
+    async def _round(self, session: SessionId, begun: _Round, tally: Tally) -> None:
         """Steps 2 to 5 over what was read."""
         kept, notes = await self._judged(begun, tally)
         rest = self._records(kept, begun)
@@ -167,7 +180,7 @@ class Summariser:
             rest = chunk.rest
         tally.left_out(len(begun.messages) - len(kept))
 
-    async def _judged(self, begun: _Round, tally: _Tally) -> tuple[list[Message], Summary]:
+    async def _judged(self, begun: _Round, tally: Tally) -> tuple[list[Message], Summary]:
         """Step 2: the messages worth summarising, and the summary without what they overturn."""
         summary = begun.stored.summary
         if not self._judge.present:
