@@ -22,7 +22,7 @@ from memory.database.database import Database, open_database
 from memory.ports import Vectors
 from memory.tool_errors import records_table
 from memory.tool_errors.error_memory import ErrorMemory
-from memory.tool_errors.record import NewErrorRecord, Outcome, finished
+from memory.tool_errors.record import ActionOutcome, NewErrorRecord, finished
 from memory.tool_errors.records_table import Embedded
 
 TOOLS = [f"tool_{n}" for n in range(8)]
@@ -60,7 +60,7 @@ async def fill(database: Database, embedder: Random | None, count: int, rng: ran
                 keywords=tuple(rng.sample(WORDS, 3)),
                 symptom=sentence(rng),
                 action=sentence(rng),
-                outcome=Outcome.RESOLVED,
+                outcome=ActionOutcome.RESOLVED,
             )
             record = finished(new, id_=f"{number:064x}", now_ns=time.time_ns())
             embedded = None

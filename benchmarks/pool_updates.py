@@ -26,9 +26,9 @@ from updates import FACTS, NAMES, START_NS, Told, figures, talk
 from memory.database import sessions_table
 from memory.database.database import Database, open_database
 from memory.pools import entries_table
-from memory.pools.deconstruct_pass import Deconstructor, Exchange
+from memory.pools.deconstruct_pass import Deconstructor, SourceTurn
 from memory.pools.entry import Source, SourceKind
-from memory.pools.ranking import Question, ranked, visible
+from memory.pools.ranking import EntryQuery, rank, visible
 from memory.ports import ChatRequest, Completion, ModelLimits
 from memory.values import PersonId, SessionId, Speaker
 
@@ -100,7 +100,7 @@ async def person(
         await sessions_table.touch(unit, session, title="", now_ns=START_NS)
     for at, (day, text) in enumerate(messages):
         await extractor.run(
-            Exchange(
+            SourceTurn(
                 session=session,
                 epoch=0,
                 speaker=speaker,
@@ -114,7 +114,7 @@ async def person(
         entries = visible(await entries_table.every(reader, session), speaker.person)
 
     def order(question: str) -> list[str]:
-        return [one.entry.content for one in ranked(entries, Question(text=question))]
+        return [one.entry.content for one in rank(entries, EntryQuery(text=question))]
 
     found: list[tuple[str, float]] = []
     for one in told:

@@ -39,7 +39,7 @@ from memory.recall.index import open_indexes
 from memory.recall.nearest import IndexKey, Nearest
 from memory.recall.query import Query
 from memory.recall.recall import Recall
-from memory.recall.vectors_table import Waiting
+from memory.recall.vectors_table import QueuedMessage
 from memory.settings import RecallSettings
 from memory.values import NewMessage, PersonId, Role, Seq, SessionId, Speaker
 
@@ -135,7 +135,7 @@ async def fill(
             )
             if vectors:
                 made = [
-                    Waiting(seq=seq, text=text, name=None)
+                    QueuedMessage(seq=seq, text=text, name=None)
                     for seq, text in zip(seqs, texts, strict=True)
                 ]
                 await vectors_table.save(unit, MODEL, made, units(len(made), seed=start))

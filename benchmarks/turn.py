@@ -95,14 +95,14 @@ async def summarise(database: Database, names: Sequence[SessionId]) -> None:
     async with database.unit() as unit:
         for session in names:
             [last] = await messages_table.latest(unit, session, from_seq=NO_SEQ, limit=1)
-            standing = await summaries_table.standing(unit, session)
-            if standing is not None:
+            state = await summaries_table.state(unit, session)
+            if state is not None:
                 await summaries_table.save(
                     unit,
                     session,
                     summary=Summary(),
                     cursor=summaries_table.Cursor(seq=last.seq),
-                    expected=standing,
+                    expected=state,
                     now_ns=1,
                 )
 

@@ -15,12 +15,12 @@ from memory.errors import SessionMoved
 from memory.keeping import resetting
 from memory.keeping.clearing import Clearing
 from memory.keeping.compaction import Compacted, Compactor
-from memory.keeping.corrections import Corrections
+from memory.keeping.corrections import Corrector
 from memory.keeping.resetting import ResetReport, SessionFacts
 from memory.language import segments, taiwan
 from memory.modes.afterwork import Afterwork
 from memory.modes.assembly import all_modes
-from memory.pools.desk import PoolDesk
+from memory.pools.service import PoolService
 from memory.ports import Clock, ModelLimits, Models
 from memory.prompt.backdrop import Backdrop
 from memory.prompt.prompt import Parts, Prompt, assemble
@@ -28,7 +28,7 @@ from memory.prompt.tokens import TokenMeter
 from memory.recall.search import Search, open_search
 from memory.settings import MemorySettings
 from memory.summary.run import Ended
-from memory.summary.service import Summaries
+from memory.summary.service import SummaryService
 from memory.values import (
     NOTHING_SHOWN,
     Mode,
@@ -82,11 +82,11 @@ class Engine:
         self._shown: OrderedDict[SessionId, Shown] = OrderedDict()
         self.search = search
         language = settings.reply_lang
-        self.summaries = Summaries(
+        self.summaries = SummaryService(
             database=database, models=models, clock=clock, zone=zone, language=language
         )
         self._compactor = Compactor(database=database, limit_bytes=settings.max_history_bytes)
-        self.pools = PoolDesk(database=database, clock=clock)
+        self.pools = PoolService(database=database, clock=clock)
         self._modes = all_modes(
             database=database,
             models=models,
@@ -97,7 +97,7 @@ class Engine:
         )
         every, pooled = self._modes.every, settings.pools
         self.afterwork = Afterwork(database=database, modes=every, models=models, settings=pooled)
-        self.corrections = Corrections(database=database, modes=every)
+        self.corrections = Corrector(database=database, modes=every)
         self.clearing = Clearing(database=database, modes=self._modes, clock=clock)
 
     async def resume(self) -> None:
@@ -253,7 +253,7 @@ _Value = TypeVar("_Value")
 
 
 def _remember(held: OrderedDict[SessionId, _Value], session: SessionId, value: _Value) -> None:
-    """Hold a value of a session, and let go of those not used for longest."""
+    """Hold a value of a session, and drop those not used for longest."""
     held.pop(session, None)
     held[session] = value
     while len(held) > _REMEMBERED:

@@ -15,7 +15,7 @@ from bot.errors import UsageError
 from bot.service.control import Verb
 from bot.service.memory_verbs import entry_object, memory_verbs, view_object
 from memory.database.database import Database, Reader
-from memory.pools.desk import PoolDesk, Viewer, entries_of, entry_of, search_in
+from memory.pools.service import PoolService, Viewer, entries_of, entry_of, search_in
 from memory.values import SessionId
 
 Number = Annotated[int, typer.Argument(help="The fact's number, as 'kith memory list' shows it.")]
@@ -152,7 +152,7 @@ def _write(verb: str, data_dir: Path | None, config: Path | None, arguments: Obj
 
 
 def _verbs(database: Database) -> Mapping[str, Verb]:
-    return memory_verbs(PoolDesk(database=database, clock=SystemClock()))
+    return memory_verbs(PoolService(database=database, clock=SystemClock()))
 
 
 def _show(found: Sequence[Object], *, as_json: bool) -> None:

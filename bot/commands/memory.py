@@ -9,8 +9,8 @@ from bot.texts.facts import format_fact, format_facts, format_origin
 from bot.texts.keys import Text
 from bot.texts.tables import describe, say
 from memory.engine import Engine
-from memory.pools.desk import Viewer
 from memory.pools.entry import Entry
+from memory.pools.service import Viewer
 from memory.values import Speaker
 
 _GROUP = CommandGroup(name="memory", descriptions=describe(Text.ABOUT_MEMORY))

@@ -7,7 +7,7 @@ from bot.ports import CommandAnswer, CommandOption, CommandSpec
 from bot.texts.keys import Text
 from bot.texts.summaries import format_run, format_summary
 from bot.texts.tables import describe, say
-from memory.summary.service import Summaries
+from memory.summary.service import SummaryService
 
 REFRESH = "refresh"
 WHAT = CommandOption(
@@ -25,7 +25,7 @@ SPEC = CommandSpec(
 class SummaryCommand:
     """Its handler, over the rolling summaries."""
 
-    def __init__(self, summaries: Summaries, *, zone: tzinfo | None) -> None:
+    def __init__(self, summaries: SummaryService, *, zone: tzinfo | None) -> None:
         self._summaries = summaries
         self._zone = zone
 

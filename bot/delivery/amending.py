@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 
 class Corrections(Protocol):
-    """What memory offers: `memory.keeping.corrections.Corrections`."""
+    """What memory offers: `memory.keeping.corrections.Corrector`."""
 
     async def edited(self, session: SessionId, platform_id: str, text: str) -> bool:
         """Let a message say something else."""

@@ -9,27 +9,27 @@ from datetime import UTC
 from bot.errors import UsageError
 from bot.service.control import Arguments, Verb
 from memory.language.times import format_rfc3339
-from memory.pools.desk import EntryView, PoolDesk, Viewer
 from memory.pools.entry import Entry
+from memory.pools.service import EntryView, PoolService, Viewer
 from memory.values import SessionId
 
 
-def memory_verbs(desk: PoolDesk) -> Mapping[str, Verb]:
+def memory_verbs(pools: PoolService) -> Mapping[str, Verb]:
     """`memory.add`, `memory.edit`, `memory.delete`; each answers with the entry."""
 
     async def add(arguments: Arguments) -> object:
-        return entry_object(await desk.add(_viewer(arguments), str(arguments.get("text", ""))))
+        return entry_object(await pools.add(_viewer(arguments), str(arguments.get("text", ""))))
 
     async def edit(arguments: Arguments) -> object:
         number = _number(arguments)
-        entry = await desk.edit(_viewer(arguments), number, str(arguments.get("text", "")))
+        entry = await pools.edit(_viewer(arguments), number, str(arguments.get("text", "")))
         if entry is None:
             raise UsageError(f"there is no entry {number} in that conversation")
         return entry_object(entry)
 
     async def delete(arguments: Arguments) -> object:
         number = _number(arguments)
-        if not await desk.delete(_viewer(arguments), number):
+        if not await pools.delete(_viewer(arguments), number):
             raise UsageError(f"there is no entry {number} in that conversation")
         return {"id": number}
 

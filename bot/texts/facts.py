@@ -7,8 +7,8 @@ from bot.texts.keys import Text
 from bot.texts.language import Language
 from bot.texts.tables import say
 from memory.language.times import format_minute
-from memory.pools.desk import EntryView
 from memory.pools.entry import Entry, Pool
+from memory.pools.service import EntryView
 
 MOST_LISTED = 40
 """Facts in one list: it stays one message."""

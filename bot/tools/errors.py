@@ -19,14 +19,14 @@ from bot.turn.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
 from bot.turn.saying import names_in, repeats
 from memory.language.times import format_utc
 from memory.tool_errors.error_memory import ErrorMemory
-from memory.tool_errors.record import ErrorRecord, NewErrorRecord, Outcome
+from memory.tool_errors.record import ActionOutcome, ErrorRecord, NewErrorRecord
 
 WRITE_ERROR, ERROR_HISTORY = NAMES = ("write_error", "error_history")
 _SHORT_ID = 12
 _HINTS_HEAD = "Related earlier errors (apply what resolved them, avoid what failed):"
 
 
-class Mode(StrEnum):
+class ErrorHistoryMode(StrEnum):
     """What `error_history` does."""
 
     SEARCH = "search"
@@ -43,15 +43,17 @@ class WriteArguments:
     ]
     symptom: Annotated[str, Field(description="The error text, in one sentence.", min_length=1)]
     action: Annotated[str, Field(description="What was done about it.", min_length=1)]
-    outcome: Annotated[Outcome, Field(description="What came of the action.")]
+    outcome: Annotated[ActionOutcome, Field(description="What came of the action.")]
     cause: Annotated[str | None, Field(description="Why it failed, if known.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryArguments:
+class ErrorHistoryArguments:
     """A look into the records."""
 
-    mode: Annotated[Mode, Field(description="search by words, or read one by its id")] = Mode.SEARCH
+    mode: Annotated[
+        ErrorHistoryMode, Field(description="search by words, or read one by its id")
+    ] = ErrorHistoryMode.SEARCH
     keyword: Annotated[str | None, Field(description="For search: words of the error.")] = None
     tool_name: Annotated[str | None, Field(description="For search: only this tool.")] = None
     id: Annotated[str | None, Field(description="For read: the id, as search shows it.")] = None
@@ -96,8 +98,8 @@ def _write_error(
 
 
 def _error_history(memory: ErrorMemory) -> AnyTool:
-    async def look(_scene: Scene, arguments: HistoryArguments) -> str:
-        if arguments.mode is Mode.READ or (arguments.id and not arguments.keyword):
+    async def look(_scene: Scene, arguments: ErrorHistoryArguments) -> str:
+        if arguments.mode is ErrorHistoryMode.READ or (arguments.id and not arguments.keyword):
             if not arguments.id:
                 raise ToolFailed("required parameter 'id' is missing: mode read needs it")
             return _format([await memory.read(arguments.id)])
@@ -111,7 +113,7 @@ def _error_history(memory: ErrorMemory) -> AnyTool:
     return Tool(
         name=ERROR_HISTORY,
         description="Earlier tool errors and what helped: search by words, or read one.",
-        arguments=HistoryArguments,
+        arguments=ErrorHistoryArguments,
         run=look,
         labels=describe(Text.RUNS_ERROR_HISTORY),
         parallel=True,
@@ -165,6 +167,6 @@ def format_hints(records: Sequence[ErrorRecord]) -> str:
 
 
 def _hint(record: ErrorRecord) -> str:
-    verb = "apply" if record.outcome is Outcome.RESOLVED else "avoid"
+    verb = "apply" if record.outcome is ActionOutcome.RESOLVED else "avoid"
     cause = f" (cause: {record.cause})" if record.cause else ""
     return f"- {verb}: {record.action} - {record.outcome.value}: {record.symptom}{cause}"

@@ -15,8 +15,8 @@ from bot.texts.keys import Text
 from bot.texts.tables import describe
 from bot.turn.interface import AnyTool, Scene, Tool
 from memory.errors import EntryInvalid
-from memory.pools.desk import PoolDesk, Viewer
 from memory.pools.entry import Entry, Pool
+from memory.pools.service import PoolService, Viewer
 from memory.values import Mode
 
 POOL_MODES = frozenset({Mode.FULL, Mode.POOLS})
@@ -42,12 +42,12 @@ class ForgetArguments:
     id: Annotated[int | None, Field(description="Its id, where several fit the words.")] = None
 
 
-def fact_tools(pools: PoolDesk) -> tuple[AnyTool, ...]:
+def fact_tools(pools: PoolService) -> tuple[AnyTool, ...]:
     """Both tools."""
     return _remember(pools), _forget_fact(pools)
 
 
-def _remember(pools: PoolDesk) -> AnyTool:
+def _remember(pools: PoolService) -> AnyTool:
     async def run(scene: Scene, arguments: RememberArguments) -> str:
         viewer = _viewer(scene)
         if (await pools.state(scene.session)).paused:
@@ -70,7 +70,7 @@ def _remember(pools: PoolDesk) -> AnyTool:
     )
 
 
-async def _same(pools: PoolDesk, viewer: Viewer, fact: str) -> Entry | None:
+async def _same(pools: PoolService, viewer: Viewer, fact: str) -> Entry | None:
     """The speaker's lasting fact that says just this: a model, or a turn begun anew, asks twice."""
     person = viewer.speaker.person if viewer.speaker else None
     wanted = " ".join(fact.casefold().split())
@@ -81,7 +81,7 @@ async def _same(pools: PoolDesk, viewer: Viewer, fact: str) -> Entry | None:
     return None
 
 
-def _forget_fact(pools: PoolDesk) -> AnyTool:
+def _forget_fact(pools: PoolService) -> AnyTool:
     async def run(scene: Scene, arguments: ForgetArguments) -> str:
         viewer = _viewer(scene)
         own = await _meant(pools, viewer, arguments)
@@ -102,7 +102,7 @@ def _forget_fact(pools: PoolDesk) -> AnyTool:
     )
 
 
-async def _meant(pools: PoolDesk, viewer: Viewer, arguments: ForgetArguments) -> Sequence[Entry]:
+async def _meant(pools: PoolService, viewer: Viewer, arguments: ForgetArguments) -> Sequence[Entry]:
     """The speaker's own facts that are meant; the group's are not theirs to take."""
     if arguments.id is not None:
         found = [one for one in await pools.entries(viewer) if one.id == arguments.id]

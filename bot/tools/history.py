@@ -34,7 +34,7 @@ _AROUND_CHARS = 240
 _SUMMARY_CHARS = 160
 
 
-class HistoryMode(StrEnum):
+class ChatHistoryMode(StrEnum):
     """What is looked up."""
 
     SEARCH = "search"
@@ -56,11 +56,11 @@ _DAYS = {TimeRange.DAY: 1, TimeRange.WEEK: 7, TimeRange.MONTH: 30, TimeRange.YEA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryArguments:
+class ChatHistoryArguments:
     """A look into the past."""
 
     mode: Annotated[
-        HistoryMode | None,
+        ChatHistoryMode | None,
         Field(description="search messages; list finished tool runs; read one of those by id"),
     ] = None
     keyword: Annotated[
@@ -87,11 +87,11 @@ class Past:
 def history_tool(past: Past) -> AnyTool:
     """The tool. It reads its own session only, whatever the model says."""
 
-    async def run(scene: Scene, arguments: HistoryArguments) -> str:
+    async def run(scene: Scene, arguments: ChatHistoryArguments) -> str:
         match _mode(arguments):
-            case HistoryMode.SEARCH:
+            case ChatHistoryMode.SEARCH:
                 return await _search(past, scene, arguments)
-            case HistoryMode.READ:
+            case ChatHistoryMode.READ:
                 return await _read(past, scene, arguments)
         return _listed(await past.runs.latest(scene.session, limit=LISTED), past.zone)
 
@@ -101,7 +101,7 @@ def history_tool(past: Past) -> AnyTool:
             "Look up earlier messages of this conversation that are not shown above: for exact"
             " words, dates or details from before. Also lists finished tool runs."
         ),
-        arguments=HistoryArguments,
+        arguments=ChatHistoryArguments,
         run=run,
         labels=describe(Text.RUNS_CHAT_HISTORY),
         modes=TRANSCRIPT_MODES,
@@ -109,16 +109,16 @@ def history_tool(past: Past) -> AnyTool:
     )
 
 
-def _mode(arguments: HistoryArguments) -> HistoryMode:
+def _mode(arguments: ChatHistoryArguments) -> ChatHistoryMode:
     """What is meant where no mode is given (seed 1): an id reads, a keyword searches."""
     if arguments.mode is not None:
         return arguments.mode
     if arguments.id is not None:
-        return HistoryMode.READ
-    return HistoryMode.SEARCH if (arguments.keyword or "").strip() else HistoryMode.LIST
+        return ChatHistoryMode.READ
+    return ChatHistoryMode.SEARCH if (arguments.keyword or "").strip() else ChatHistoryMode.LIST
 
 
-async def _search(past: Past, scene: Scene, arguments: HistoryArguments) -> str:
+async def _search(past: Past, scene: Scene, arguments: ChatHistoryArguments) -> str:
     keyword = (arguments.keyword or "").strip()
     if not keyword:
         raise ToolFailed("required parameter 'keyword' is missing: mode search needs it")
@@ -150,7 +150,7 @@ def _line(message: Message, hits: frozenset[Seq], zone: tzinfo | None, *, named:
     return f"[{format_rfc3339(message.sent_at_ns, zone)} · {message.role}] {text}"
 
 
-async def _read(past: Past, scene: Scene, arguments: HistoryArguments) -> str:
+async def _read(past: Past, scene: Scene, arguments: ChatHistoryArguments) -> str:
     if arguments.id is None:
         raise ToolFailed("required parameter 'id' is missing: mode read needs it")
     run = await past.runs.find(scene.session, arguments.id)

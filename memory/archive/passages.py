@@ -50,7 +50,7 @@ _EVER_NS = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SessionRow:
     """A session as the tables know it."""
 
     number: int
@@ -81,10 +81,10 @@ class Passage:
     previous: Seq | None
 
 
-async def place(reader: Reader, session: SessionId) -> Place | None:
+async def session_row(reader: Reader, session: SessionId) -> SessionRow | None:
     """Where the session is stored, or None while nothing is."""
     row = await reader.row(_SESSION, (session,))
-    return Place(number=row["number"], start_seq=Seq(row["start_seq"])) if row else None
+    return SessionRow(number=row["number"], start_seq=Seq(row["start_seq"])) if row else None
 
 
 async def count(reader: Reader, session_number: int) -> int:
@@ -116,7 +116,9 @@ async def within(reader: Reader, session_number: int, allowed: Filter) -> NDArra
     return np.sort(np.array(joined.split(",") if joined else [], dtype=np.int64))
 
 
-async def containing(reader: Reader, where: Place, text: str, *, limit: int) -> Sequence[Seq]:
+async def containing(
+    reader: Reader, session: SessionRow, text: str, *, limit: int
+) -> Sequence[Seq]:
     """Hot messages that hold the text letter by letter, the newest first."""
-    rows = await reader.rows(_CONTAINING, (where.number, where.start_seq, text, limit))
+    rows = await reader.rows(_CONTAINING, (session.number, session.start_seq, text, limit))
     return [Seq(row["seq"]) for row in rows]

@@ -17,7 +17,7 @@ from memory.summary import summaries_table
 from memory.values import Message, SessionId
 
 
-class Corrections:
+class Corrector:
     """Edits and deletions, by the platform's own message ids."""
 
     def __init__(self, *, database: Database, modes: Sequence[MemoryMode] = ()) -> None:

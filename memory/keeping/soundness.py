@@ -73,7 +73,7 @@ async def repair(database: Database) -> Soundness:
         await vectors_table.queue_missing(unit)
         await hot_table.recount(unit)
         await summaries_table.repair(unit)
-        await entries_table.cut_astray(unit)
+        await entries_table.cut_foreign_links(unit)
     return await check(database)
 
 
@@ -92,8 +92,9 @@ async def _derived(unit: Unit) -> Soundness:
         keyword_index=torn,
         meanings=len(meanings),
         sizes=await hot_table.drift(unit),
-        summaries=len(await summaries_table.broken(unit)) + await summaries_table.forgotten(unit),
-        pools=await entries_table.astray(unit),
+        summaries=len(await summaries_table.broken(unit))
+        + await summaries_table.count_not_queued(unit),
+        pools=await entries_table.count_foreign_links(unit),
     )
 
 

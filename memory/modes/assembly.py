@@ -13,7 +13,7 @@ from memory.ports import Models
 from memory.recall.recall import Recall
 from memory.recall.slot import RecallSlot
 from memory.settings import MemorySettings
-from memory.summary.service import Summaries
+from memory.summary.service import SummaryService
 from memory.values import Mode
 
 
@@ -23,7 +23,7 @@ def all_modes(
     models: Models,
     settings: MemorySettings,
     zone: tzinfo | None,
-    summaries: Summaries,
+    summaries: SummaryService,
     recall: Recall,
 ) -> ModeChoice:
     """Every mode, ready for use."""

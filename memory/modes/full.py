@@ -10,7 +10,7 @@ from memory.errors import ModelError
 from memory.modes.interface import Gathered
 from memory.modes.window import WindowMode
 from memory.pools import queue_table
-from memory.pools.deconstruct_pass import Deconstructor, Exchange, worth_distilling
+from memory.pools.deconstruct_pass import Deconstructor, SourceTurn, worth_distilling
 from memory.pools.entry import Source, SourceKind
 from memory.pools.slot import PoolSlot
 from memory.prompt.prompt import Prompt
@@ -103,7 +103,7 @@ class FullMode:
                     await queue_table.failed(unit, mark.number)
                 raise
 
-    async def _exchange(self, session: SessionId, mark: queue_table.Mark) -> Exchange | None:
+    async def _exchange(self, session: SessionId, mark: queue_table.Mark) -> SourceTurn | None:
         """The turn as the archive holds it; None when it is not there any more."""
         async with self._database.reading() as reader:
             standing = await sessions_table.find(reader, session)
@@ -112,7 +112,7 @@ class FullMode:
             return None
         entry = found[0]
         reply = found[1].text if len(found) > 1 and found[1].role is Role.ASSISTANT else ""
-        return Exchange(
+        return SourceTurn(
             session=session,
             epoch=standing.epoch,
             speaker=found[0].speaker,

@@ -71,7 +71,7 @@ class MemoryMode(Protocol):
         ...
 
     async def forget(self, unit: Unit, session: SessionId, platform_ids: Sequence[str]) -> int:
-        """Let go of messages that this mode alone keeps, in memory; how many turns that were."""
+        """Drop messages that this mode alone keeps, in memory; how many turns that were."""
         ...
 
     async def reset(self, unit: Unit, session: SessionId) -> None:

@@ -14,7 +14,7 @@ from memory.database.database import Database, Unit
 from memory.errors import ModelError
 from memory.modes.interface import Gathered
 from memory.pools import queue_table
-from memory.pools.deconstruct_pass import Deconstructor, Exchange, worth_distilling
+from memory.pools.deconstruct_pass import Deconstructor, SourceTurn, worth_distilling
 from memory.pools.entry import Source, SourceKind
 from memory.pools.slot import PoolSlot
 from memory.prompt.prompt import Prompt, Slots
@@ -33,7 +33,7 @@ MOST_SESSIONS = 1_000
 class _Waiting:
     """A turn that is in memory only."""
 
-    exchange: Exchange
+    exchange: SourceTurn
     mark: int
     attempts: int = 0
 
@@ -139,36 +139,36 @@ class PoolsMode:
         return found | {one.session for one in recent if one.platform_id in platform_ids}
 
     async def forget(self, unit: Unit, session: SessionId, platform_ids: Sequence[str]) -> int:
-        """Let go of turns; what is being distilled of them comes to nothing, as the mark goes."""
+        """Drop turns; what is being distilled of them comes to nothing, as the mark goes."""
         recent = self._recent.get(session, deque())
         left = [one for one in recent if one.platform_id not in platform_ids]
         turns = (len(recent) - len(left)) // 2
         recent.clear()
         recent.extend(left)
-        gone = [
+        dropped = [
             one
             for one in (*self._pushed_out, *self._waiting)
             if one.exchange.session == session and one.exchange.source.id in platform_ids
         ]
-        for one in gone:
+        for one in dropped:
             await queue_table.done(unit, one.mark)
-        self._waiting = deque(one for one in self._waiting if one not in gone)
-        self._pushed_out = [one for one in self._pushed_out if one not in gone]
-        return max(turns, len(gone))
+        self._waiting = deque(one for one in self._waiting if one not in dropped)
+        self._pushed_out = [one for one in self._pushed_out if one not in dropped]
+        return max(turns, len(dropped))
 
     async def reset(self, unit: Unit, session: SessionId) -> None:
-        """Let go of the session's turns."""
+        """Drop the session's turns."""
         self._recent.pop(session, None)
         self._waiting = deque(one for one in self._waiting if one.exchange.session != session)
         self._pushed_out = [one for one in self._pushed_out if one.exchange.session != session]
         await queue_table.forget(unit, session)
 
 
-def _exchange(turn: Turn) -> Exchange:
+def _exchange(turn: Turn) -> SourceTurn:
     if turn.entry.speaker is None:
         raise ValueError("only what a person said is distilled")
     identity = turn.entry.platform_id or str(turn.entry.sent_at_ns)
-    return Exchange(
+    return SourceTurn(
         session=turn.session,
         epoch=turn.epoch,
         speaker=turn.entry.speaker,

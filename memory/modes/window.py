@@ -8,7 +8,7 @@ from memory.database.database import Database, Reader, Unit
 from memory.modes.interface import Gathered
 from memory.prompt.prompt import Prompt, Slots
 from memory.summary import summaries_table
-from memory.summary.service import Summaries
+from memory.summary.service import SummaryService
 from memory.values import (
     NO_SEQ,
     NOTHING_SHOWN,
@@ -28,7 +28,9 @@ MOST_PENDING = 1_000
 class WindowMode:
     """Recent messages and the rolling summary; nothing is distilled."""
 
-    def __init__(self, *, database: Database, summaries: Summaries, window_messages: int) -> None:
+    def __init__(
+        self, *, database: Database, summaries: SummaryService, window_messages: int
+    ) -> None:
         self._database = database
         self._summaries = summaries
         self._usual = window_messages

@@ -25,7 +25,7 @@ from memory.language.text import clip, estimate_tokens, has_cjk, one_line
 from memory.pools import entries_table, queue_table
 from memory.pools.cleaning import cleaned, in_language_of, rests_on
 from memory.pools.entry import Entry, NewEntry, Pool, Scope, Source, Tag
-from memory.pools.ranking import Question, ranked, visible
+from memory.pools.ranking import EntryQuery, rank, visible
 from memory.ports import (
     ChatMessage,
     ChatModel,
@@ -54,7 +54,7 @@ _SYSTEM = wording("memory.pools", "deconstruct").template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class SourceTurn:
     """A turn as it is distilled."""
 
     session: SessionId
@@ -103,7 +103,7 @@ class Deconstructor:
         self._model = model
 
     async def run(
-        self, exchange: Exchange, *, mark: int | None = None, attempt: int = 0
+        self, exchange: SourceTurn, *, mark: int | None = None, attempt: int = 0
     ) -> Distilled:
         """Distil a turn and take its mark away, both or neither.
 
@@ -130,22 +130,22 @@ class Deconstructor:
             return Distilled.SMALL_TALK
         return Distilled.STORED if facts else Distilled.NOTHING
 
-    async def _known(self, exchange: Exchange) -> list[Entry]:
+    async def _known(self, exchange: SourceTurn) -> list[Entry]:
         """The live notes that the message may change, best first."""
         async with self._database.reading() as reader:
             entries = await entries_table.every(reader, exchange.session)
         own = [one for one in visible(entries, exchange.speaker.person) if one.live]
         name = exchange.speaker.name
         near = [
-            picked.entry
-            for picked in ranked(own, Question(text=exchange.text))
+            hit.entry
+            for hit in rank(own, EntryQuery(text=exchange.text))
             if CHANGE.search(exchange.text)
-            or touches(picked.entry.content, exchange.text, besides=name)
+            or touches(hit.entry.content, exchange.text, besides=name)
         ]
         return near[:MOST_KNOWN]
 
     async def _request(
-        self, exchange: Exchange, known: Sequence[Entry], attempt: int
+        self, exchange: SourceTurn, known: Sequence[Entry], attempt: int
     ) -> ChatRequest:
         limits = await self._model.limits()
         room = min(limits.prompt_tokens, limits.context_tokens - _ANSWER_TOKENS)
@@ -168,7 +168,7 @@ class Deconstructor:
             temperature=_RETRY_TEMPERATURE if attempt else 0.0,
         )
 
-    async def _store(self, exchange: Exchange, facts: Sequence[_Fact], mark: int | None) -> bool:
+    async def _store(self, exchange: SourceTurn, facts: Sequence[_Fact], mark: int | None) -> bool:
         """Store what was found; False when the session no longer stands as it did."""
         async with self._database.unit() as unit:
             if mark is not None and not await queue_table.done(unit, mark):
@@ -183,7 +183,7 @@ class Deconstructor:
         return True
 
 
-async def _keep(unit: Unit, exchange: Exchange, fact: _Fact) -> None:
+async def _keep(unit: Unit, exchange: SourceTurn, fact: _Fact) -> None:
     """Store a fact, unless a live entry says it already, and let it supersede what it changes."""
     owner = exchange.speaker.person if fact.scope is Scope.PERSON else None
     entries = await entries_table.every(unit, exchange.session)
@@ -211,7 +211,7 @@ async def _keep(unit: Unit, exchange: Exchange, fact: _Fact) -> None:
             await entries_table.supersede(unit, old.id, by=stored)
 
 
-def _replaces(fact: _Fact, old: Entry, exchange: Exchange) -> bool:
+def _replaces(fact: _Fact, old: Entry, exchange: SourceTurn) -> bool:
     """Whether a fact takes an entry's place: the model says so, or the words do.
 
     The model is believed only where the two have a word in common or the message speaks of a
@@ -226,7 +226,7 @@ def _replaces(fact: _Fact, old: Entry, exchange: Exchange) -> bool:
     return old.id in fact.replaces and bool(believed)
 
 
-def _asked(exchange: Exchange, known: Sequence[Entry], text_chars: int) -> str:
+def _asked(exchange: SourceTurn, known: Sequence[Entry], text_chars: int) -> str:
     text = clip(_unquoted(exchange.text), text_chars)
     name = one_line(exchange.speaker.name)
     parts = [f"Language: {_language(exchange.text)}"]
@@ -265,7 +265,7 @@ def _schema(*, group: bool, known: bool) -> JsonSchema:
     return {"type": "object", "properties": {"facts": facts}, "required": ["facts"]}
 
 
-def _facts(answer: str, exchange: Exchange, known: frozenset[int]) -> list[_Fact]:
+def _facts(answer: str, exchange: SourceTurn, known: frozenset[int]) -> list[_Fact]:
     """The sound facts of an answer.
 
     Raises:

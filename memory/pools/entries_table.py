@@ -258,12 +258,12 @@ async def _drop_baseless(unit: Unit, entry: int) -> int:
     return await unit.execute(_DELETE, (entry,))
 
 
-async def astray(reader: Reader) -> int:
+async def count_foreign_links(reader: Reader) -> int:
     """How many links lead into another session; normally none."""
     return len(await reader.rows(_ASTRAY)) + len(await reader.rows(_FOREIGN))
 
 
-async def cut_astray(unit: Unit) -> None:
+async def cut_foreign_links(unit: Unit) -> None:
     """Cut the links that lead into another session."""
     await unit.execute(_CUT_ASTRAY)
     await unit.execute(_CUT_FOREIGN)

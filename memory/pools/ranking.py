@@ -43,7 +43,7 @@ _TIME = re.compile(
 """Words that say when, not what: nearly every changed fact holds one of them."""
 
 
-class Asked(StrEnum):
+class Period(StrEnum):
     """Which moment a message asks about."""
 
     NOW = "now"
@@ -54,7 +54,7 @@ class Asked(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class EntryQuery:
     """What entries are looked for with."""
 
     text: str
@@ -65,18 +65,18 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picked:
+class EntryHit:
     """An entry that is to be shown."""
 
     entry: Entry
     score: float
 
 
-def asked(text: str) -> Asked:
+def period_of(text: str) -> Period:
     """Which moment a message asks about, by its words."""
     if _FIRST.search(text):
-        return Asked.FIRST
-    return Asked.BEFORE if _BEFORE.search(text) else Asked.NOW
+        return Period.FIRST
+    return Period.BEFORE if _BEFORE.search(text) else Period.NOW
 
 
 def visible(entries: Iterable[Entry], person: Owner) -> list[Entry]:
@@ -84,50 +84,50 @@ def visible(entries: Iterable[Entry], person: Owner) -> list[Entry]:
     return [one for one in entries if one.scope is Scope.GROUP or one.owner == person]
 
 
-def ranked(entries: Sequence[Entry], question: Question) -> list[Picked]:
+def rank(entries: Sequence[Entry], query: EntryQuery) -> list[EntryHit]:
     """All entries that may answer, best first; `entries` is what may be shown (`visible`).
 
-    What was superseded is left out, unless the question is about the past: then an entry brings up
+    What was superseded is left out, unless the query is about the past: then an entry brings up
     what it superseded, and for the beginning the oldest stands first.
     """
-    scores = _scores(entries, question)
-    moment = asked(question.text)
-    if moment is not Asked.NOW:
-        scores = _through_time(entries, scores, moment)
+    scores = _scores(entries, query)
+    period = period_of(query.text)
+    if period is not Period.NOW:
+        scores = _through_time(entries, scores, period)
     order = sorted(
-        (one for one in entries if one.live or moment is not Asked.NOW),
+        (one for one in entries if one.live or period is not Period.NOW),
         key=lambda one: (round(scores[one.id], _DECIMALS), one.said_at_ns, one.id),
         reverse=True,
     )
-    return [Picked(entry=one, score=scores[one.id]) for one in order]
+    return [EntryHit(entry=one, score=scores[one.id]) for one in order]
 
 
 def best(
-    entries: Sequence[Entry], question: Question, *, long: int, short: int
-) -> tuple[Picked, ...]:
+    entries: Sequence[Entry], query: EntryQuery, *, long: int, short: int
+) -> tuple[EntryHit, ...]:
     """The entries to show: at most `long` lasting, then `short` recent ones, best first in each."""
-    order = ranked(entries, question)
+    order = rank(entries, query)
     counts = ((Pool.LONG, long), (Pool.SHORT, short))
     return tuple(
-        picked
+        hit
         for pool, count in counts
-        for picked in [one for one in order if one.entry.pool is pool][:count]
+        for hit in [one for one in order if one.entry.pool is pool][:count]
     )
 
 
-def _scores(entries: Sequence[Entry], question: Question) -> dict[int, float]:
-    asked_for = _TIME.sub(" ", question.text)
-    wanted = [*keywords(asked_for), *sorted(characters(asked_for))]
-    sought = frozenset(wanted)
-    hits = {one.id: _words(one.content) & sought for one in entries}
+def _scores(entries: Sequence[Entry], query: EntryQuery) -> dict[int, float]:
+    subject = _TIME.sub(" ", query.text)
+    words = [*keywords(subject), *sorted(characters(subject))]
+    distinct = frozenset(words)
+    hits = {one.id: _words(one.content) & distinct for one in entries}
     spread = Counter(word for found in hits.values() for word in found)
-    weights = {word: math.log(1 + len(entries) / (1 + spread[word])) for word in wanted}
+    weights = {word: math.log(1 + len(entries) / (1 + spread[word])) for word in words}
     whole = sum(weights.values()) or 1.0
     by_words = {
-        entry: sum(weights[word] for word in wanted if word in found) / whole if found else 0.0
+        entry: sum(weights[word] for word in words if word in found) / whole if found else 0.0
         for entry, found in hits.items()
     }
-    by_meaning = _by_meaning(entries, question)
+    by_meaning = _by_meaning(entries, query)
     return {
         entry: _WORDS_WEIGHT * score + _MEANING_WEIGHT * by_meaning.get(entry, 0.0)
         for entry, score in by_words.items()
@@ -139,20 +139,20 @@ def _words(content: str) -> frozenset[str]:
     return frozenset(segments(content)) | characters(content)
 
 
-def _by_meaning(entries: Sequence[Entry], question: Question) -> dict[int, float]:
+def _by_meaning(entries: Sequence[Entry], query: EntryQuery) -> dict[int, float]:
     """Cosines spread over 0 to 1, above their median: squeezed models call nothing unrelated."""
-    if question.vector is None:
+    if query.vector is None:
         return {}
-    size = question.vector.shape[1]
+    size = query.vector.shape[1]
     known = {
         one.id: np.frombuffer(one.vector, dtype="<f4")
         for one in entries
-        if one.vector is not None and one.vector_model == question.model
+        if one.vector is not None and one.vector_model == query.model
     }
     known = {entry: vector for entry, vector in known.items() if len(vector) == size}
     if not known:
         return {}
-    cosines = np.stack(list(known.values())) @ question.vector[0]
+    cosines = np.stack(list(known.values())) @ query.vector[0]
     middle, top = float(np.median(cosines)), float(cosines.max())
     spread = (top - middle) or 1.0
     return {
@@ -162,7 +162,7 @@ def _by_meaning(entries: Sequence[Entry], question: Question) -> dict[int, float
 
 
 def _through_time(
-    entries: Sequence[Entry], scores: dict[int, float], moment: Asked
+    entries: Sequence[Entry], scores: dict[int, float], period: Period
 ) -> dict[int, float]:
     """Let everything that took each other's place share its best score, in the order asked for."""
     known = {one.id: one for one in entries}
@@ -177,11 +177,11 @@ def _through_time(
         chains.setdefault(now(one).id, []).append(one)
     shared: dict[int, float] = {}
     for chain in chains.values():
-        chain.sort(key=lambda one: (one.said_at_ns, one.id), reverse=moment is Asked.FIRST)
+        chain.sort(key=lambda one: (one.said_at_ns, one.id), reverse=period is Period.FIRST)
         best_score = max(scores[one.id] for one in chain)
         # The order within a chain must outlast the rounding of the score.
         step = 10.0**-_DECIMALS * 2
-        if moment is Asked.BEFORE and len(chain) > 1:
+        if period is Period.BEFORE and len(chain) > 1:
             chain = [*chain[:-2], chain[-1], chain[-2]]  # noqa: PLW2901 - the last but one first
         shared |= {one.id: best_score + step * place for place, one in enumerate(chain)}
     return shared

@@ -12,7 +12,7 @@ from memory.language.text import clip, one_line
 from memory.language.times import format_day
 from memory.pools import entries_table
 from memory.pools.entry import Entry, Pool
-from memory.pools.ranking import Picked, Question, best, visible
+from memory.pools.ranking import EntryHit, EntryQuery, best, visible
 from memory.ports import Embedder
 from memory.prompt.prompt import Line, Lines
 from memory.settings import PoolSettings
@@ -59,42 +59,42 @@ class PoolSlot:
         Raises:
             StoreError: the database could not be read.
         """
-        picked = await self.pick(session, entry)
-        facts = tuple(self._line(one) for one in picked)
+        hits = await self.find(session, entry)
+        facts = tuple(self._line(one) for one in hits)
         return PoolLines(
             lines=Lines(heading=HEADING, lines=facts),
             shown=Shown(
-                entries=tuple(one.entry.id for one in picked),
-                facts=tuple(one.entry.content for one in picked),
+                entries=tuple(one.entry.id for one in hits),
+                facts=tuple(one.entry.content for one in hits),
             ),
         )
 
-    async def pick(self, session: SessionId, entry: NewMessage) -> tuple[Picked, ...]:
+    async def find(self, session: SessionId, entry: NewMessage) -> tuple[EntryHit, ...]:
         """The entries that a message brings up."""
         async with self._database.reading() as reader:
             entries = await entries_table.every(reader, session)
         person = entry.speaker.person if entry.speaker else None
         seen = visible(entries, person)
-        question = await self._question(clip(entry.text, QUESTION_CHARS), seen)
-        return best(seen, question, long=self._settings.long, short=self._settings.short)
+        query = await self._query(clip(entry.text, QUESTION_CHARS), seen)
+        return best(seen, query, long=self._settings.long, short=self._settings.short)
 
-    async def _question(self, text: str, entries: list[Entry]) -> Question:
-        """The message as a question; with its vector only where there is something to choose."""
+    async def _query(self, text: str, entries: list[Entry]) -> EntryQuery:
+        """The message as a query; with its vector only where there is something to choose."""
         embedder = self._embedder
         choice = sum(one.vector is not None for one in entries)
         if embedder is None or choice <= self._settings.long + self._settings.short:
-            return Question(text=text)
+            return EntryQuery(text=text)
         try:
             async with asyncio.timeout(EMBED_LIMIT_S):
                 vector = await embedder.embed([text])
         except (ModelError, TimeoutError) as error:
             log.info("pool.searched_by_words", error=type(error).__name__)
-            return Question(text=text)
-        return Question(text=text, vector=vector, model=embedder.name)
+            return EntryQuery(text=text)
+        return EntryQuery(text=text, vector=vector, model=embedder.name)
 
-    def _line(self, picked: Picked) -> Line:
-        entry = picked.entry
+    def _line(self, hit: EntryHit) -> Line:
+        entry = hit.entry
         day = format_day(entry.said_at_ns, self._zone)
         mark = _MARKS[entry.pool] if entry.live else f"{_MARKS[entry.pool]}, no longer true"
         content = clip(one_line(entry.content), self._settings.entry_chars)
-        return Line(text=f"- [{mark}, {day}] {content}", weight=picked.score)
+        return Line(text=f"- [{mark}, {day}] {content}", weight=hit.score)

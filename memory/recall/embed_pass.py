@@ -14,7 +14,7 @@ from memory.database.database import Database
 from memory.errors import ModelAnswerInvalid, ModelError
 from memory.ports import Embedder, Priority, Vectors
 from memory.recall import vectors_table
-from memory.recall.vectors_table import Waiting
+from memory.recall.vectors_table import QueuedMessage
 
 log = structlog.get_logger()
 
@@ -83,13 +83,13 @@ class EmbedPass:
         if count:
             log.info("vectors.outdated", messages=count, model=self._embedder.name)
 
-    async def _round(self) -> list[list[Waiting]]:
+    async def _round(self) -> list[list[QueuedMessage]]:
         async with self._database.reading() as reader:
             waiting = await vectors_table.backlog(reader, limit=ROUND_MESSAGES)
         waiting.sort(key=lambda message: len(message.text))
         return list(_batches(waiting))
 
-    async def _embed(self, batch: Sequence[Waiting]) -> int:
+    async def _embed(self, batch: Sequence[QueuedMessage]) -> int:
         """Embed and save a batch; how many got a vector. The others leave the queue."""
         made, vectors = await self._vectors(batch)
         lost = [message for message in batch if message not in made]
@@ -99,7 +99,7 @@ class EmbedPass:
             await vectors_table.skip(unit, lost)
         return len(made)
 
-    async def _vectors(self, batch: Sequence[Waiting]) -> tuple[list[Waiting], Vectors]:
+    async def _vectors(self, batch: Sequence[QueuedMessage]) -> tuple[list[QueuedMessage], Vectors]:
         """The vectors of those that have a usable one; a batch that fails is taken one by one."""
         try:
             vectors = await self._embedder.embed(
@@ -117,12 +117,12 @@ class EmbedPass:
         return made, vectors[usable_rows]
 
 
-def embedded_text(message: Waiting) -> str:
+def embedded_text(message: QueuedMessage) -> str:
     """What is embedded of a message: with its speaker, whose words they are."""
     text = message.text[:LONGEST_TEXT_CHARS]
     return f"{message.name}: {text}" if message.name else text
 
 
-def _batches(messages: Sequence[Waiting]) -> Iterator[list[Waiting]]:
+def _batches(messages: Sequence[QueuedMessage]) -> Iterator[list[QueuedMessage]]:
     for start in range(0, len(messages), BATCH_MESSAGES):
         yield list(messages[start : start + BATCH_MESSAGES])

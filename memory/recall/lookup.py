@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory.archive import passages
-from memory.archive.passages import Passage, Place
+from memory.archive.passages import Passage, SessionRow
 from memory.database.database import Readable, Reader
 from memory.language.segments import phrase, terms
 from memory.recall import words_table
@@ -60,12 +60,12 @@ class Lookup:
 
     async def _by_words(self, query: Query, limit: int) -> list[Seq]:
         async with self._database.reading() as reader:
-            place = await passages.place(reader, query.session)
-            if place is None:
+            row = await passages.session_row(reader, query.session)
+            if row is None:
                 return []
-            fits = await _all_words(reader, place, query.text)
+            fits = await _all_words(reader, row, query.text)
             if not query.allowed.is_open:
-                passing = set((await passages.within(reader, place.number, query.allowed)).tolist())
+                passing = set((await passages.within(reader, row.number, query.allowed)).tolist())
                 fits = {seq: fit for seq, fit in fits.items() if seq in passing}
         if query.before is not None:
             fits = {seq: fit for seq, fit in fits.items() if seq < query.before}
@@ -74,11 +74,11 @@ class Lookup:
     async def _widened(self, query: Query, hits: Sequence[Seq], *, keyword_only: bool) -> Excerpts:
         """The hits with their neighbours, but for those that whoever asks sees anyway."""
         async with self._database.reading() as reader:
-            place = await passages.place(reader, query.session)
-            if place is None or not hits:
+            row = await passages.session_row(reader, query.session)
+            if row is None or not hits:
                 return Excerpts(keyword_only=keyword_only)
             around = await passages.around(
-                reader, place.number, hits, before=BEFORE_MESSAGES, after=AFTER_MESSAGES
+                reader, row.number, hits, before=BEFORE_MESSAGES, after=AFTER_MESSAGES
             )
         if query.before is not None:
             around = [one for one in around if one.message.seq < query.before]
@@ -87,17 +87,17 @@ class Lookup:
         )
 
 
-async def _all_words(reader: Reader, place: Place, text: str) -> dict[Seq, float]:
+async def _all_words(reader: Reader, row: SessionRow, text: str) -> dict[Seq, float]:
     """What holds the words, with its BM25. Hot messages also match letter by letter, as in seed 1.
 
     Those letters may be a part of a word, of which BM25 knows nothing: they fit by 0.
     """
     quoted = _quoted(text)
     phrases = [phrase(quoted)] if quoted else terms(text)
-    fits = await words_table.find_all(reader, place.number, phrases)
+    fits = await words_table.find_all(reader, row.number, phrases)
     literal = quoted or text.strip()
     if literal:
-        hot = await passages.containing(reader, place, literal, limit=MOST_HITS)
+        hot = await passages.containing(reader, row, literal, limit=MOST_HITS)
         fits |= {seq: fits.get(seq, 0.0) for seq in hot}
     return fits
 

@@ -81,14 +81,14 @@ def score(candidates: Candidates, weights: RecallWeights) -> Scored:
 
 def _words(candidates: Candidates, weights: RecallWeights) -> Scores:
     """Each term counts once: the message lacks it only if it and its whole context do."""
-    told = float(candidates.information.sum())
-    if told <= 0:
+    total = float(candidates.information.sum())
+    if total <= 0:
         return np.zeros(len(candidates.linked))
     hits = candidates.hits.astype(np.float64)
     lacking = 1.0 - hits
     for share, neighbours in _context(hits, candidates.linked, weights):
         lacking *= 1.0 - share * neighbours
-    return np.asarray(candidates.information @ (1.0 - lacking) / told)
+    return np.asarray(candidates.information @ (1.0 - lacking) / total)
 
 
 def _meaning(candidates: Candidates, weights: RecallWeights) -> Scores:

@@ -17,7 +17,7 @@ import structlog
 from numpy.typing import NDArray
 
 from memory.archive import passages
-from memory.archive.passages import Filter, Passage, Place
+from memory.archive.passages import Filter, Passage, SessionRow
 from memory.database.database import Readable, Reader
 from memory.errors import ModelError
 from memory.language.dates import days_named
@@ -115,16 +115,16 @@ class Recall:
             StoreError: the database could not be read.
         """
         async with self._database.reading() as reader:
-            place = await passages.place(reader, query.session)
-            speakers = await passages.names(reader, place.number) if place else []
-        if place is None:
+            row = await passages.session_row(reader, query.session)
+            speakers = await passages.names(reader, row.number) if row else []
+        if row is None:
             return Ranked()
         parts = take_apart(query.text, speakers, self._today(query.now_ns))
         asked = await self._embedded(parts.bare)
         async with self._database.reading() as reader:
-            scope = await _scope(reader, place, query)
+            scope = await _scope(reader, row, query)
             terms = await self._terms(reader, scope, parts)
-            messages = await passages.count(reader, place.number)
+            messages = await passages.count(reader, row.number)
             dated = await self._dated(reader, scope, parts, self._today(query.now_ns))
         near = await self._near(scope, asked)
         best = self._best_words(terms, messages)
@@ -284,14 +284,14 @@ def _words_of(text: str) -> frozenset[str]:
     return frozenset(segments(text))
 
 
-async def _scope(reader: Reader, place: Place, query: Query) -> _Scope:
+async def _scope(reader: Reader, row: SessionRow, query: Query) -> _Scope:
     within = None
     if not query.allowed.is_open:
-        within = await passages.within(reader, place.number, query.allowed)
-    reached = 0 if within is None else int(within.min(initial=place.start_seq))
+        within = await passages.within(reader, row.number, query.allowed)
+    reached = 0 if within is None else int(within.min(initial=row.start_seq))
     return _Scope(
-        number=place.number,
+        number=row.number,
         before=query.before,
         within=within,
-        whole=query.whole and reached < place.start_seq,
+        whole=query.whole and reached < row.start_seq,
     )

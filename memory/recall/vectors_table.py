@@ -85,7 +85,7 @@ class VectorRows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class QueuedMessage:
     """A message whose vector is still to be made."""
 
     seq: Seq
@@ -133,10 +133,10 @@ async def seqs(
     return np.array([row["seq"] for row in rows], dtype=np.int64)
 
 
-async def backlog(reader: Reader, *, limit: int) -> list[Waiting]:
+async def backlog(reader: Reader, *, limit: int) -> list[QueuedMessage]:
     """Messages that wait for a vector, the newest first: they are asked for soonest."""
     rows = await reader.rows(_BACKLOG, (limit,))
-    return [Waiting(seq=Seq(row["seq"]), text=row["text"], name=row["name"]) for row in rows]
+    return [QueuedMessage(seq=Seq(row["seq"]), text=row["text"], name=row["name"]) for row in rows]
 
 
 async def count_waiting(reader: Reader) -> int:
@@ -145,7 +145,7 @@ async def count_waiting(reader: Reader) -> int:
     return int(row["waiting"])
 
 
-async def save(unit: Unit, model: str, made: Sequence[Waiting], vectors: Vectors) -> None:
+async def save(unit: Unit, model: str, made: Sequence[QueuedMessage], vectors: Vectors) -> None:
     """Keep vectors. One of a message that was edited or deleted meanwhile is dropped."""
     await unit.execute_many(_REPLACE, [(message.seq,) for message in made])
     await unit.execute_many(
@@ -157,7 +157,7 @@ async def save(unit: Unit, model: str, made: Sequence[Waiting], vectors: Vectors
     )
 
 
-async def skip(unit: Unit, messages: Sequence[Waiting]) -> None:
+async def skip(unit: Unit, messages: Sequence[QueuedMessage]) -> None:
     """Take messages out of the queue, since the model makes no usable vector of this text."""
     await unit.execute_many(_SKIP, [(message.seq, message.text) for message in messages])
 

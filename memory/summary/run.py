@@ -67,11 +67,11 @@ class Tally:
 
     def saved(self, chunk: Chunk) -> None:
         """A chunk is done; a message that goes on in the next one is counted there."""
-        split = bool(chunk.rest) and chunk.rest[0].seq == chunk.records[-1].seq
+        split = bool(chunk.rest) and chunk.rest[0].seq == chunk.messages[-1].seq
         self._run = replace(
             self._run,
             chunks=self._run.chunks + 1,
-            messages=self._run.messages + len(chunk.records) - split,
+            messages=self._run.messages + len(chunk.messages) - split,
         )
         self._progress(self._run)
 

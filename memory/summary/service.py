@@ -19,15 +19,15 @@ from memory.language.text import clip, one_line
 from memory.ports import Clock, Models
 from memory.prompt.prompt import metadata_line
 from memory.summary import summaries_table
-from memory.summary.chunks import Chunk, Record, conversations, next_chunk
+from memory.summary.chunks import Chunk, PendingMessage, conversations, next_chunk
 from memory.summary.entries import decisions_and_topics, without
 from memory.summary.judge import PIECE_CHARS, Item, Judge
 from memory.summary.run import Ended, Progress, SummaryRun, Tally, unwatched
 from memory.summary.slot import SummarySlot, relevant_part
-from memory.summary.summaries_table import Cursor, Standing, StoredSummary
+from memory.summary.summaries_table import Cursor, StoredSummary, SummaryState
 from memory.summary.value import Summary
 from memory.summary.view import SummaryView, view_of
-from memory.summary.writer import AUTO, Scribe
+from memory.summary.writer import AUTO, SummaryWriter
 from memory.values import NO_SEQ, Message, Role, Seq, SessionId
 
 log = structlog.get_logger()
@@ -40,7 +40,7 @@ READ_MESSAGES = 1_000
 class _Round:
     """Where a round begins: everything that it read, at one moment."""
 
-    standing: Standing
+    state: SummaryState
     stored: StoredSummary
     messages: tuple[Message, ...]
     """Behind the cursor, oldest first; with more of them than are read at once, up to a reply."""
@@ -50,7 +50,7 @@ class _Round:
         return self.stored.cursor or Cursor(seq=NO_SEQ)
 
 
-class Summaries:
+class SummaryService:
     """Shows summaries and brings them up to date, each session's by one run at a time."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Summaries:
     ) -> None:
         """`language` names the one to write in; `auto` follows the conversation."""
         self._database = database
-        self._scribe = Scribe(models.summary, language=language)
+        self._writer = SummaryWriter(models.summary, language=language)
         self._judge = Judge(models.decision)
         self._clock = clock
         self._zone = zone
@@ -137,14 +137,14 @@ class Summaries:
     async def _begin(self, session: SessionId) -> _Round | None:
         """Read what a round needs; None when nothing is left to do."""
         async with self._database.reading() as reader:
-            standing = await summaries_table.standing(reader, session)
+            state = await summaries_table.state(reader, session)
             stored = await summaries_table.current(reader, session)
             seq = stored.cursor.seq if stored.cursor else NO_SEQ
             found = await messages_table.after(reader, session, seq=seq, limit=READ_MESSAGES)
-        if standing is not None and found:
+        if state is not None and found:
             messages = _up_to_a_reply(found) if len(found) == READ_MESSAGES else found
-            return _Round(standing=standing, stored=stored, messages=tuple(messages))
-        if standing is not None:
+            return _Round(state=state, stored=stored, messages=tuple(messages))
+        if state is not None:
             async with self._database.unit() as unit:
                 await summaries_table.settle(unit, session, cursor=Cursor(seq=seq))
         return None
@@ -158,7 +158,7 @@ class Summaries:
                 session,
                 summary=begun.stored.summary,
                 cursor=Cursor(seq=newest),
-                expected=begun.standing,
+                expected=begun.state,
                 now_ns=self._clock.now_ns(),
             )
 
@@ -167,15 +167,15 @@ class Summaries:
         kept, notes = await self._judged(begun, tally)
         rest = self._records(kept, begun)
         end = begun.messages[-1].seq
-        standing = begun.standing
+        state = begun.state
         if not rest:
-            await self._save(session, notes, Cursor(seq=end), standing)
+            await self._save(session, notes, Cursor(seq=end), state)
         while rest:
-            plan = await self._scribe.plan(notes)
-            chunk = next_chunk(rest, plan.room)
+            plan = await self._writer.plan(notes)
+            chunk = next_chunk(rest, plan.capacity)
             tally.asked()
-            notes = await self._scribe.write(plan, chunk)
-            standing = await self._save(session, notes, _covered(chunk, end), standing)
+            notes = await self._writer.write(plan, chunk)
+            state = await self._save(session, notes, _covered(chunk, end), state)
             tally.saved(chunk)
             rest = chunk.rest
         tally.left_out(len(begun.messages) - len(kept))
@@ -208,13 +208,13 @@ class Summaries:
             for number, group in groups.items()
         ]
 
-    def _records(self, messages: Sequence[Message], begun: _Round) -> tuple[Record, ...]:
+    def _records(self, messages: Sequence[Message], begun: _Round) -> tuple[PendingMessage, ...]:
         """As the summary model reads them, without what of the first one is covered already."""
         first, covered_chars = begun.messages[0].seq, begun.cursor.chars
         records = []
         for message in messages:
             read = covered_chars if message.seq == first else 0
-            record = Record(
+            record = PendingMessage(
                 seq=message.seq,
                 role=message.role,
                 head=metadata_line(message, self._zone),
@@ -225,8 +225,8 @@ class Summaries:
         return tuple(records)
 
     async def _save(
-        self, session: SessionId, summary: Summary, cursor: Cursor, expected: Standing
-    ) -> Standing:
+        self, session: SessionId, summary: Summary, cursor: Cursor, expected: SummaryState
+    ) -> SummaryState:
         async with self._database.unit() as unit:
             return await summaries_table.save(
                 unit,
@@ -257,4 +257,4 @@ def _covered(chunk: Chunk, end: Seq) -> Cursor:
     following = chunk.rest[0]
     if following.read_chars:
         return Cursor(seq=Seq(following.seq - 1), chars=following.read_chars)
-    return Cursor(seq=chunk.records[-1].seq)
+    return Cursor(seq=chunk.messages[-1].seq)

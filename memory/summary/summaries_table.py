@@ -61,7 +61,7 @@ _IMPOSSIBLE = """
 SELECT version FROM summaries WHERE cursor_seq > (
     SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'messages')
 """
-_FORGOTTEN = """
+_NOT_QUEUED = """
 SELECT s.number FROM sessions AS s
 WHERE s.id NOT GLOB 'temp-*' AND s.number NOT IN (SELECT session FROM summary_due)
 AND EXISTS (
@@ -69,7 +69,7 @@ AND EXISTS (
         SELECT cursor_seq FROM summaries WHERE session = s.number ORDER BY version DESC LIMIT 1), 0))
 """
 _DROP = "DELETE FROM summaries WHERE version = ?"
-_REMEMBER = f"INSERT OR IGNORE INTO summary_due (session) {_FORGOTTEN}"
+_QUEUE = f"INSERT OR IGNORE INTO summary_due (session) {_NOT_QUEUED}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class StoredSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class SummaryState:
     """What must not change between reading messages and saving their summary."""
 
     epoch: int
@@ -135,12 +135,12 @@ def _stored(row: Row, summary: Summary) -> StoredSummary:
     )
 
 
-async def standing(reader: Reader, session: SessionId) -> Standing | None:
-    """How things stand for the session's summary; None when the session is gone."""
+async def state(reader: Reader, session: SessionId) -> SummaryState | None:
+    """The state of the session's summary; None when the session is not there any more."""
     row = await reader.row(_STANDING, (session,))
     if row is None:
         return None
-    return Standing(epoch=row["epoch"], version=row["version"], changes=row["changes"])
+    return SummaryState(epoch=row["epoch"], version=row["version"], changes=row["changes"])
 
 
 async def save(
@@ -149,23 +149,23 @@ async def save(
     *,
     summary: Summary,
     cursor: Cursor | None,
-    expected: Standing,
+    expected: SummaryState,
     now_ns: int,
-) -> Standing:
+) -> SummaryState:
     """Put a summary and its cursor in place, together; how things stand from now on.
 
     Raises:
         SessionMoved: they no longer stand as `expected`: a reset, an edit or another run came
             first, and nothing is saved.
     """
-    if await standing(unit, session) != expected:
+    if await state(unit, session) != expected:
         raise SessionMoved("the session was reset, edited or summarised meanwhile")
     seq, chars = (cursor.seq, cursor.chars) if cursor else (None, 0)
     await unit.insert(_SAVE, (session, to_json(summary), seq, chars, now_ns))
     await unit.execute(_PRUNE, (session,))
     if cursor:
         await settle(unit, session, cursor=cursor)
-    after = await standing(unit, session)
+    after = await state(unit, session)
     return after or expected
 
 
@@ -213,12 +213,12 @@ async def broken(reader: Reader) -> list[int]:
     return sorted(unreadable | {row["version"] for row in await reader.rows(_IMPOSSIBLE)})
 
 
-async def forgotten(reader: Reader) -> int:
+async def count_not_queued(reader: Reader) -> int:
     """How many sessions have unsummarised messages that no run would come to; normally none."""
-    return len(await reader.rows(_FORGOTTEN))
+    return len(await reader.rows(_NOT_QUEUED))
 
 
 async def repair(unit: Unit) -> None:
     """Drop broken versions, and put every session that has something new on the list."""
     await unit.execute_many(_DROP, [(version,) for version in await broken(unit)])
-    await unit.execute(_REMEMBER)
+    await unit.execute(_QUEUE)

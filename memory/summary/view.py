@@ -26,7 +26,7 @@ async def view_of(reader: Reader, session: SessionId) -> SummaryView:
     stored = await summaries_table.current(reader, session)
     covers = stored.cursor is not None and stored.cursor.seq != NO_SEQ
     return SummaryView(
-        known=await summaries_table.standing(reader, session) is not None,
+        known=await summaries_table.state(reader, session) is not None,
         summary=stored.summary,
         covered_until_ns=stored.cursor_sent_at_ns if covers else None,
         saved_at_ns=stored.saved_at_ns,

@@ -14,7 +14,7 @@ from memory.ports import (
     Priority,
 )
 from memory.prompt.wording import wording
-from memory.summary.chunks import Chunk, Room
+from memory.summary.chunks import Capacity, Chunk
 from memory.summary.value import (
     MOST_DECISIONS,
     MOST_TOPICS,
@@ -46,15 +46,15 @@ class Plan:
     """A call that only lacks its messages."""
 
     notes: Summary
-    """The notes so far, shortened where they would leave the messages no room."""
+    """The notes so far, shortened where they would leave the messages no capacity."""
     system: str
-    room: Room
+    capacity: Capacity
     """For the messages."""
     reply_tokens: int
     schema: JsonSchema
 
 
-class Scribe:
+class SummaryWriter:
     """Asks the summary model."""
 
     def __init__(self, model: ChatModel, *, language: str = AUTO) -> None:
@@ -74,7 +74,7 @@ class Scribe:
         limits = await self._model.limits()
         least = max(limits.prompt_tokens // _LEAST_CHUNK_SHARE, _LEAST_CHUNK_TOKENS)
         plan = self._planned(notes, limits)
-        while plan.room.tokens < least and (shorter := without_least(plan.notes)) is not None:
+        while plan.capacity.tokens < least and (shorter := without_least(plan.notes)) is not None:
             plan = self._planned(shorter, limits)
         return plan
 
@@ -84,9 +84,11 @@ class Scribe:
         reply = min(estimate_tokens(written) + GROWTH_TOKENS, limits.context_tokens // 2)
         prompt = min(limits.prompt_tokens, limits.context_tokens - reply)
         free = prompt - estimate_tokens(system + _NEW.template) - _SLACK_TOKENS
-        room = Room(tokens=max(free, _LEAST_CHUNK_TOKENS))
+        capacity = Capacity(tokens=max(free, _LEAST_CHUNK_TOKENS))
         schema = _schema(notes, reply)
-        return Plan(notes=notes, system=system, room=room, reply_tokens=reply, schema=schema)
+        return Plan(
+            notes=notes, system=system, capacity=capacity, reply_tokens=reply, schema=schema
+        )
 
     async def write(self, plan: Plan, chunk: Chunk) -> Summary:
         """The new notes: one call.

@@ -21,22 +21,22 @@ from memory.tool_errors.ranking import (
     ANCHORS,
     MEANING_FLOOR,
     WORDS_FLOOR,
-    Question,
+    ErrorQuery,
+    error_query,
     fit_by_meaning,
     fit_by_words,
-    question,
 )
 from memory.tool_errors.record import LIFETIME_NS, ErrorRecord, NewErrorRecord, finished
-from memory.tool_errors.records_table import Embedded, Kept
+from memory.tool_errors.records_table import Embedded, StoredRecord
 
 log = structlog.get_logger()
 
 MOST_HINTS = 3
 EMBED_LIMIT_S = 3.0
 """A hint is not worth a longer wait; words find most of it."""
-_QUESTION_CHARS = 2_000
+_QUERY_CHARS = 2_000
 _CANDIDATES = 32
-_QUESTION_WORDS = 40
+_QUERY_WORDS = 40
 _BATCH = 64
 _ID_PREFIX = re.compile(r"[0-9a-f]{4,64}")
 
@@ -81,19 +81,19 @@ class ErrorMemory:
     ) -> list[ErrorRecord]:
         """The records that fit above a floor, at most `limit`, newest first; their lives renewed.
 
-        Of records that tell the same it is the best; the others are not renewed. Nothing found is
+        Of records that say the same it is the best; the others are not renewed. Nothing found is
         an empty list.
 
         Raises:
             StoreError: the records cannot be read.
         """
-        asked = question(scrub(clip(text, _QUESTION_CHARS)), tool)
-        rows = await self._embed([asked.text])
+        query = error_query(scrub(clip(text, _QUERY_CHARS)), tool)
+        rows = await self._embed([query.text])
         anchors = await self._unrelated() if rows is not None else None
         async with self._database.reading() as reader:
-            fits = await self._by_words(reader, asked)
+            fits = await self._by_words(reader, query)
             if rows is not None and anchors is not None:
-                fits = await self._with_meaning(reader, asked, fits, rows[0], anchors)
+                fits = await self._with_meaning(reader, query, fits, rows[0], anchors)
         ranked = sorted(fits, key=lambda one: (one[0], one[1].number), reverse=True)
         best = _distinct(kept for _, kept in ranked)[:limit]
         await self._renew([kept.number for kept in best])
@@ -154,49 +154,51 @@ class ErrorMemory:
                 await records_table.set_vector(unit, kept.number, self._stored(row))
         return len(waiting)
 
-    async def _by_words(self, reader: Reader, asked: Question) -> list[tuple[float, Kept]]:
+    async def _by_words(
+        self, reader: Reader, query: ErrorQuery
+    ) -> list[tuple[float, StoredRecord]]:
         now_ns = self._clock.now_ns()
-        found: dict[int, Kept] = {}
-        if wanted := asked.words[:_QUESTION_WORDS]:
+        found: dict[int, StoredRecord] = {}
+        if wanted := query.words[:_QUERY_WORDS]:
             for kept in await records_table.matching(
-                reader, wanted, tool=asked.tool, now_ns=now_ns, limit=_CANDIDATES
+                reader, wanted, tool=query.tool, now_ns=now_ns, limit=_CANDIDATES
             ):
                 found[kept.number] = kept
-        kind = asked.telling_class
-        if asked.tool is not None and kind is not None:
+        kind = query.telling_class
+        if query.tool is not None and kind is not None:
             for kept in await records_table.of_class(
-                reader, asked.tool, kind, now_ns=now_ns, limit=_CANDIDATES
+                reader, query.tool, kind, now_ns=now_ns, limit=_CANDIDATES
             ):
                 found[kept.number] = kept
-        fits = [(fit_by_words(kept.record, asked), kept) for kept in found.values()]
+        fits = [(fit_by_words(kept.record, query), kept) for kept in found.values()]
         return [one for one in fits if one[0] >= WORDS_FLOOR]
 
     async def _with_meaning(
         self,
         reader: Reader,
-        asked: Question,
-        by_words: Sequence[tuple[float, Kept]],
+        query: ErrorQuery,
+        by_words: Sequence[tuple[float, StoredRecord]],
         row: Vectors,
         anchors: Vectors,
-    ) -> list[tuple[float, Kept]]:
+    ) -> list[tuple[float, StoredRecord]]:
         """The finds by words, with those by meaning; what is both counts twice."""
         fits = {kept.number: (fit, kept) for fit, kept in by_words}
-        near = await self._near(reader, asked, row, anchors)
+        near = await self._near(reader, query, row, anchors)
         for kept in await records_table.numbered(reader, list(near), now_ns=self._clock.now_ns()):
             known = fits.get(kept.number, (0.0, kept))[0]
             fits[kept.number] = (known + near[kept.number], kept)
         return list(fits.values())
 
     async def _near(
-        self, reader: Reader, asked: Question, row: Vectors, anchors: Vectors
+        self, reader: Reader, query: ErrorQuery, row: Vectors, anchors: Vectors
     ) -> dict[int, float]:
         """Rows above the floor of meaning, the best of them, with their fit."""
         matrix = await self._vectors(reader, len(row))
         if matrix is None:
             return {}
         among = np.arange(len(matrix.numbers))
-        if asked.tool is not None:
-            among = np.flatnonzero(matrix.tools == asked.tool)
+        if query.tool is not None:
+            among = np.flatnonzero(matrix.tools == query.tool)
         fits = fit_by_meaning(matrix.rows[among], row, anchors)
         best = np.argsort(-fits, kind="stable")[:_CANDIDATES]
         return {
@@ -275,17 +277,17 @@ async def newest_in(reader: Reader, *, now_ns: int, limit: int) -> list[ErrorRec
     return await records_table.newest(reader, now_ns=now_ns, limit=limit)
 
 
-def _distinct(ranked: Iterable[Kept]) -> list[Kept]:
-    """Of records that tell the same the best only: a model notes one failure many times."""
-    first: dict[tuple[str, ...], Kept] = {}
+def _distinct(ranked: Iterable[StoredRecord]) -> list[StoredRecord]:
+    """Of records that say the same the best only: a model notes one failure many times."""
+    first: dict[tuple[str, ...], StoredRecord] = {}
     for kept in ranked:
         one = kept.record
-        told = (one.tool, one.symptom, one.cause or "", one.action, one.outcome)
-        first.setdefault(tuple(text.casefold() for text in told), kept)
+        content = (one.tool, one.symptom, one.cause or "", one.action, one.outcome)
+        first.setdefault(tuple(text.casefold() for text in content), kept)
     return list(first.values())
 
 
 def _new_id(new: NewErrorRecord, now_ns: int) -> str:
     """Of tool, time and content, so that two of one moment differ."""
-    told = "\0".join((new.tool, str(now_ns), new.symptom, new.action))
-    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
+    identity = "\0".join((new.tool, str(now_ns), new.symptom, new.action))
+    return hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()

@@ -41,8 +41,8 @@ _TELLING_NOTHING = frozenset({ErrorClass.OTHER, ErrorClass.UNKNOWN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What records are looked for with. Made by `question`."""
+class ErrorQuery:
+    """What records are looked for with. Made by `error_query`."""
 
     text: str
     tool: str | None
@@ -55,11 +55,11 @@ class Question:
     """The class of the error that it tells of; None when that says nothing."""
 
 
-def question(text: str, tool: str | None = None) -> Question:
+def error_query(text: str, tool: str | None = None) -> ErrorQuery:
     """A question, cut into words once."""
     kind = classify(text)
     spelled = segments(text)
-    return Question(
+    return ErrorQuery(
         text=text,
         tool=tool,
         words=tuple(keywords(text) or spelled),
@@ -68,20 +68,20 @@ def question(text: str, tool: str | None = None) -> Question:
     )
 
 
-def fit_by_words(record: ErrorRecord, asked: Question) -> float:
+def fit_by_words(record: ErrorRecord, query: ErrorQuery) -> float:
     """From 0 to 1; from `WORDS_FLOOR` on a record belongs to the question.
 
     For the same tool one keyword, or the same class of error, is enough.
     """
-    if not asked.words:
+    if not query.words:
         return 0.0
     found = _words_of(record.searched)
-    share = sum(word in found for word in asked.words) / len(asked.words)
+    share = sum(word in found for word in query.words) / len(query.words)
     own = [word for word in record.keywords if not word.startswith(CLASS_PREFIX)]
-    said = sum(_stands_in(word, asked.spelled) for word in own)
+    said = sum(_stands_in(word, query.spelled) for word in own)
     fit = max(share, said / len(own) if own else 0.0)
-    same_tool = asked.tool is not None and asked.tool == record.tool
-    if same_tool and (said or record.error_class is asked.telling_class):
+    same_tool = query.tool is not None and query.tool == record.tool
+    if same_tool and (said or record.error_class is query.telling_class):
         return max(fit, WORDS_FLOOR)
     return fit
 

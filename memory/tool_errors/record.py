@@ -30,7 +30,7 @@ class ErrorClass(StrEnum):
     """Nothing was said."""
 
 
-class Outcome(StrEnum):
+class ActionOutcome(StrEnum):
     """What came of what was done about it."""
 
     RESOLVED = "resolved"
@@ -46,7 +46,7 @@ class NewErrorRecord:
     keywords: tuple[str, ...]
     symptom: str
     action: str
-    outcome: Outcome
+    outcome: ActionOutcome
     cause: str | None = None
 
 
@@ -63,7 +63,7 @@ class ErrorRecord:
     symptom: str
     cause: str | None
     action: str
-    outcome: Outcome
+    outcome: ActionOutcome
     written_at_ns: int
     expires_at_ns: int
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from memory.database.database import Reader, Row, Unit
 from memory.language.segments import segments
-from memory.tool_errors.record import ErrorClass, ErrorRecord, Outcome
+from memory.tool_errors.record import ActionOutcome, ErrorClass, ErrorRecord
 
 MOST_RECORDS = 20_000
 """Kept at most; past that, those that would expire first go. About 30 MB of vectors."""
@@ -64,7 +64,7 @@ DELETE FROM error_memory WHERE number IN (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class StoredRecord:
     """A record with its row number."""
 
     number: int
@@ -89,7 +89,7 @@ class StoredVector:
     blob: bytes
 
 
-def _kept(row: Row) -> Kept:
+def _kept(row: Row) -> StoredRecord:
     record = ErrorRecord(
         id=row["id"],
         tool=row["tool"],
@@ -98,11 +98,11 @@ def _kept(row: Row) -> Kept:
         symptom=row["symptom"],
         cause=row["cause"],
         action=row["action"],
-        outcome=Outcome(row["outcome"]),
+        outcome=ActionOutcome(row["outcome"]),
         written_at_ns=row["written_at_ns"],
         expires_at_ns=row["expires_at_ns"],
     )
-    return Kept(number=row["number"], record=record)
+    return StoredRecord(number=row["number"], record=record)
 
 
 async def add(unit: Unit, record: ErrorRecord, embedded: Embedded | None) -> None:
@@ -138,7 +138,7 @@ async def beginning_with(reader: Reader, prefix: str, *, now_ns: int) -> list[Er
     return [_kept(row).record for row in await reader.rows(_BY_ID, (now_ns, prefix))]
 
 
-async def numbered(reader: Reader, numbers: Sequence[int], *, now_ns: int) -> list[Kept]:
+async def numbered(reader: Reader, numbers: Sequence[int], *, now_ns: int) -> list[StoredRecord]:
     """The records of these rows, in no order."""
     rows = await reader.rows(_BY_NUMBERS, (now_ns, json.dumps(list(numbers))))
     return [_kept(row) for row in rows]
@@ -146,7 +146,7 @@ async def numbered(reader: Reader, numbers: Sequence[int], *, now_ns: int) -> li
 
 async def matching(
     reader: Reader, words: Sequence[str], *, tool: str | None, now_ns: int, limit: int
-) -> list[Kept]:
+) -> list[StoredRecord]:
     """The records that hold one of the segments, the best first by BM25."""
     match = " OR ".join(_quoted(word) for word in words)
     return [_kept(row) for row in await reader.rows(_BY_WORDS, (match, now_ns, tool, limit))]
@@ -159,7 +159,7 @@ def _quoted(word: str) -> str:
 
 async def of_class(
     reader: Reader, tool: str, kind: ErrorClass, *, now_ns: int, limit: int
-) -> list[Kept]:
+) -> list[StoredRecord]:
     """A tool's records of one class, newest first."""
     return [_kept(row) for row in await reader.rows(_BY_CLASS, (tool, kind, now_ns, limit))]
 
@@ -183,7 +183,9 @@ async def renew(unit: Unit, numbers: Sequence[int], *, expires_at_ns: int) -> No
     await unit.execute(_RENEW, (expires_at_ns, json.dumps(list(numbers))))
 
 
-async def without_vector(reader: Reader, model: str, *, now_ns: int, limit: int) -> list[Kept]:
+async def without_vector(
+    reader: Reader, model: str, *, now_ns: int, limit: int
+) -> list[StoredRecord]:
     """Records that have no vector of this model, newest first."""
     return [_kept(row) for row in await reader.rows(_WAITING, (model, now_ns, limit))]
 

@@ -128,8 +128,8 @@ async def _batches(history: CheckedHistory) -> AsyncIterator[list[NewMessage]]:
 async def _summary(unit: Unit, checked: CheckedSession, clock: Clock) -> bool:
     if not checked.summary:
         return False
-    standing = await summaries_table.standing(unit, checked.session)
-    if standing is None or standing.version:
+    state = await summaries_table.state(unit, checked.session)
+    if state is None or state.version:
         return False
     cursor = None
     if checked.covered_until_ns is not None:
@@ -142,7 +142,7 @@ async def _summary(unit: Unit, checked: CheckedSession, clock: Clock) -> bool:
         checked.session,
         summary=checked.summary,
         cursor=cursor,
-        expected=standing,
+        expected=state,
         now_ns=clock.now_ns(),
     )
     return True

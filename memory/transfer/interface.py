@@ -18,7 +18,7 @@ MOST_LISTED = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class ImportProblem:
     """Something in a file that cannot be imported. Never holds what a person said."""
 
     file: Path
@@ -35,14 +35,14 @@ class Problems:
     """Collects what is wrong with the files of one import."""
 
     def __init__(self) -> None:
-        self.listed: list[Problem] = []
+        self.listed: list[ImportProblem] = []
         self.count = 0
 
     def add(self, file: Path, line: int | None, what: str) -> None:
         """Note a problem."""
         self.count += 1
         if len(self.listed) < MOST_LISTED:
-            self.listed.append(Problem(file=file, line=line, what=what))
+            self.listed.append(ImportProblem(file=file, line=line, what=what))
 
 
 class ImportRefused(KithError):

@@ -10,14 +10,14 @@ from bot.cli.root import app
 from bot.config.datadir import owned
 from memory.database.database import open_database
 from memory.tool_errors.error_memory import ErrorMemory
-from memory.tool_errors.record import NewErrorRecord, Outcome
+from memory.tool_errors.record import ActionOutcome, NewErrorRecord
 
 NOTE = NewErrorRecord(
     tool="chat_history",
     keywords=("範圍",),
     symptom="time_range 2w 不被接受",
     action="改用 7d",
-    outcome=Outcome.RESOLVED,
+    outcome=ActionOutcome.RESOLVED,
 )
 
 

@@ -12,7 +12,7 @@ from bot.service.memory_verbs import memory_verbs
 from memory.database import sessions_table
 from memory.database.database import open_database
 from memory.pools import entries_table
-from memory.pools.desk import PoolDesk
+from memory.pools.service import PoolService
 from tests.fakes import NOON_NS
 from tests.memory.pools.pool_house import MING, ROOM, entry, message
 
@@ -82,7 +82,7 @@ def test_what_is_not_there_is_said_with_the_exit_code_of_a_usage_error(directory
 async def test_a_running_service_does_the_writing(tmp_path):
     await remember(tmp_path)
     async with open_database(tmp_path / "kith.db", SCHEMAS) as database:
-        desk = PoolDesk(database=database, clock=SystemClock())
+        desk = PoolService(database=database, clock=SystemClock())
         async with serve_control(tmp_path, memory_verbs(desk)):
             words = ["memory", "add", ROOM, "We meet on Fridays", "--data-dir", str(tmp_path)]
             done = await asyncio.to_thread(CliRunner().invoke, app, words)

@@ -37,7 +37,7 @@ async def remember(directory):
             SESSION,
             summary=Summary(key_decisions=("Do: 喝茶",)),
             cursor=Cursor(seq=seq),
-            expected=await summaries_table.standing(unit, SESSION),
+            expected=await summaries_table.state(unit, SESSION),
             now_ns=NOON_NS + 1,
         )
 

@@ -11,7 +11,7 @@ from bot.config.access_settings import AccessSettings, IdLists
 from bot.ports import Author, ChatKind, ChatRef
 from memory.database.database import open_database
 from memory.tool_errors.error_memory import ErrorMemory
-from memory.tool_errors.record import NewErrorRecord, Outcome
+from memory.tool_errors.record import ActionOutcome, NewErrorRecord
 from memory.values import PersonId
 from tests.fakes import FakeClock
 
@@ -23,7 +23,7 @@ NOTE = NewErrorRecord(
     symptom="time_range 2w was refused",
     cause="a fixed list",
     action="use 7d",
-    outcome=Outcome.RESOLVED,
+    outcome=ActionOutcome.RESOLVED,
 )
 
 

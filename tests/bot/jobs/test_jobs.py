@@ -24,7 +24,7 @@ from memory.settings import MemorySettings
 from memory.summary.run import Ended, SummaryRun
 from memory.summary.value import Current, Summary, to_json
 from memory.tool_errors.error_memory import ErrorMemory
-from memory.tool_errors.record import NewErrorRecord, Outcome
+from memory.tool_errors.record import ActionOutcome, NewErrorRecord
 from memory.tool_errors.run_log import RunLog
 from memory.values import NewMessage, Role, SessionId, Turn
 from tests.fakes import FakeChatModel, FakeClock, FakeEmbedder
@@ -273,7 +273,11 @@ async def test_the_tools_job_ends_what_expired_and_embeds_what_waits(tmp_path):
     clock, embedder = FakeClock(), FakeEmbedder()
     async with open_database(tmp_path / "kith.db") as database:
         note = NewErrorRecord(
-            tool="now", keywords=(), symptom="no zone", action="name one", outcome=Outcome.RESOLVED
+            tool="now",
+            keywords=(),
+            symptom="no zone",
+            action="name one",
+            outcome=ActionOutcome.RESOLVED,
         )
         before = ErrorMemory(database=database, embedder=None, clock=clock)
         await before.write(note)

@@ -1,7 +1,7 @@
 from bot.tools.facts import fact_tools
 from bot.turn.registry import Toolbox
 from bot.turn.talking import Tooling
-from memory.pools.desk import PoolDesk, Viewer
+from memory.pools.service import PoolService, Viewer
 from memory.values import Mode, PersonId, SessionId, Speaker
 from tests.bot.tools.stage import ANN, asks, open_stage
 
@@ -11,13 +11,13 @@ BEN = Speaker(person=PersonId("telegram:8"), name="Ben")
 
 def opened(directory, replies):
     def tooling(database, clock):
-        return Tooling(toolbox=Toolbox(fact_tools(PoolDesk(database=database, clock=clock))))
+        return Tooling(toolbox=Toolbox(fact_tools(PoolService(database=database, clock=clock))))
 
     return open_stage(directory, tooling, replies)
 
 
 def desk(stage):
-    return PoolDesk(database=stage.database, clock=stage.clock)
+    return PoolService(database=stage.database, clock=stage.clock)
 
 
 async def facts(stage, speaker=ANN, session=GROUP):

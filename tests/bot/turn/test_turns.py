@@ -96,7 +96,7 @@ async def test_the_window_holds_the_last_sixteen_records_and_what_no_summary_cov
     async with house.database.unit() as unit:
         last = (await messages_table.latest(unit, HERE, from_seq=NO_SEQ, limit=1))[0]
         cursor = summaries_table.Cursor(seq=last.seq)
-        standing = await summaries_table.standing(unit, HERE)
+        standing = await summaries_table.state(unit, HERE)
         await summaries_table.save(
             unit, HERE, summary=Summary(), cursor=cursor, expected=standing, now_ns=1
         )

@@ -55,7 +55,7 @@ async def cover(database, seq, session=ALICE):
             session,
             summary=Summary(key_decisions=("Do: x",)),
             cursor=Cursor(seq=seq),
-            expected=await summaries_table.standing(unit, session),
+            expected=await summaries_table.state(unit, session),
             now_ns=1,
         )
 

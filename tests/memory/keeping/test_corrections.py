@@ -3,7 +3,7 @@ import pytest
 from memory.archive import messages_table
 from memory.database import sessions_table
 from memory.database.database import open_database
-from memory.keeping.corrections import Corrections
+from memory.keeping.corrections import Corrector
 from memory.keeping.soundness import Soundness, check
 from memory.pools import entries_table, queue_table
 from memory.pools.entry import NewEntry, Pool, Scope, Source, SourceKind, Tag
@@ -28,7 +28,7 @@ async def database(tmp_path):
 
 @pytest.fixture
 def corrections(database):
-    return Corrections(database=database)
+    return Corrector(database=database)
 
 
 async def say(database, text, platform_id, session=CHAT):
@@ -66,7 +66,7 @@ async def summarise(database, seq):
             CHAT,
             summary=Summary(key_decisions=("Do: x",)),
             cursor=Cursor(seq=seq),
-            expected=await summaries_table.standing(unit, CHAT),
+            expected=await summaries_table.state(unit, CHAT),
             now_ns=1,
         )
 

@@ -54,7 +54,7 @@ async def summarise(database, session, *, cursor):
             session,
             summary=Summary(key_decisions=("Do: drink tea",)),
             cursor=cursor,
-            expected=await summaries_table.standing(unit, session),
+            expected=await summaries_table.state(unit, session),
             now_ns=NOON_NS,
         )
 

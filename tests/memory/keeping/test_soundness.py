@@ -8,7 +8,7 @@ from memory.keeping.soundness import Soundness, check, repair
 from memory.pools import entries_table
 from memory.pools.entry import NewEntry, Pool, Scope, Source, SourceKind, Tag
 from memory.recall import vectors_table, words_table
-from memory.recall.vectors_table import Waiting
+from memory.recall.vectors_table import QueuedMessage
 from memory.values import NewMessage, Role, SessionId
 
 ALICE, BOB = SessionId("cli-alice"), SessionId("cli-bob")
@@ -29,7 +29,7 @@ async def say(database, *said, session=ALICE):
 
 async def embed(database, *made, dimension=4):
     vectors = np.eye(dimension, dtype=np.float32)[: len(made)]
-    waiting = [Waiting(seq=seq, text=text, name=None) for seq, text in made]
+    waiting = [QueuedMessage(seq=seq, text=text, name=None) for seq, text in made]
     async with database.unit() as unit:
         await vectors_table.save(unit, "fake:embed", waiting, vectors)
 

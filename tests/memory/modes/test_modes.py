@@ -291,7 +291,7 @@ async def _furnished(talk):
             ROOM,
             summary=Summary(key_decisions=("Do: answer in Chinese", "Don't: use emoji")),
             cursor=Cursor(seq=2),
-            expected=await summaries_table.standing(unit, ROOM),
+            expected=await summaries_table.state(unit, ROOM),
             now_ns=talk.clock.now_ns(),
         )
 

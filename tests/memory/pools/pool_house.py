@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from memory.database import sessions_table
 from memory.database.database import open_database
 from memory.pools import entries_table
-from memory.pools.deconstruct_pass import Exchange
+from memory.pools.deconstruct_pass import SourceTurn
 from memory.pools.entry import NewEntry, Pool, Scope, Source, SourceKind, Tag
 from memory.values import PersonId, SessionId, Speaker
 from tests.fakes import NOON_NS
@@ -59,7 +59,7 @@ async def every(database, session=ROOM):
 def exchange(text, reply="I see.", *, speaker=ANNA, seq=1, **more):
     more.setdefault("said_at_ns", NOON_NS)
     more.setdefault("epoch", 0)
-    return Exchange(
+    return SourceTurn(
         session=ROOM, speaker=speaker, text=text, reply=reply, source=message(seq), **more
     )
 

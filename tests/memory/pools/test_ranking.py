@@ -3,7 +3,7 @@ import pytest
 
 from memory.pools import entries_table
 from memory.pools.entry import Pool, Scope
-from memory.pools.ranking import Asked, Question, asked, best, ranked, visible
+from memory.pools.ranking import EntryQuery, Period, best, period_of, rank, visible
 from tests.memory.pools.pool_house import ANNA, MING, a_database, entry, every, put
 
 
@@ -16,7 +16,7 @@ async def database(tmp_path):
 async def _best(database, text, person=ANNA, **more):
     entries = visible(await every(database), person.person)
     return [
-        one.entry.content for one in best(entries, Question(text=text, **more), long=3, short=2)
+        one.entry.content for one in best(entries, EntryQuery(text=text, **more), long=3, short=2)
     ]
 
 
@@ -108,7 +108,7 @@ async def test_what_changed_is_found_by_what_it_was(database):
     await put(database, *[entry(f"Anna visited place {n}", pool=Pool.LONG) for n in range(5)])
 
     entries = visible(await every(database), ANNA.person)
-    found = ranked(entries, Question(text="Was I in Taipei before?"))
+    found = rank(entries, EntryQuery(text="Was I in Taipei before?"))
 
     assert [one.entry.content for one in found[:3]] == [
         "Anna lives in Tainan",
@@ -120,12 +120,12 @@ async def test_what_changed_is_found_by_what_it_was(database):
 @pytest.mark.parametrize(
     ("text", "moment"),
     [
-        ("我現在住哪裡？", Asked.NOW),
-        ("我以前住哪裡？", Asked.BEFORE),
-        ("我一開始住哪裡？", Asked.FIRST),
-        ("How old am I?", Asked.NOW),
-        ("What did I originally plan?", Asked.FIRST),
+        ("我現在住哪裡？", Period.NOW),
+        ("我以前住哪裡？", Period.BEFORE),
+        ("我一開始住哪裡？", Period.FIRST),
+        ("How old am I?", Period.NOW),
+        ("What did I originally plan?", Period.FIRST),
     ],
 )
 def test_the_moment_is_told_by_the_words(text, moment):
-    assert asked(text) is moment
+    assert period_of(text) is moment

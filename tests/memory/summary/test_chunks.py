@@ -3,14 +3,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.language.text import estimate_tokens
-from memory.summary.chunks import CHUNK_CHARS, Record, Room, conversations, next_chunk
+from memory.summary.chunks import CHUNK_CHARS, Capacity, PendingMessage, conversations, next_chunk
 from memory.values import Message, Role, Seq, SessionId
 
-WIDE = Room(tokens=1_000_000)
+WIDE = Capacity(tokens=1_000_000)
 
 
 def record(seq, role, text):
-    return Record(seq=Seq(seq), role=Role(role), head="[h]", text=text)
+    return PendingMessage(seq=Seq(seq), role=Role(role), head="[h]", text=text)
 
 
 def talk(roles, text="x" * 10):
@@ -18,15 +18,15 @@ def talk(roles, text="x" * 10):
     return [record(n, names[role], text) for n, role in enumerate(roles, 1)]
 
 
-def chunks(records, room):
+def chunks(records, capacity):
     while records:
-        chunk = next_chunk(records, room)
+        chunk = next_chunk(records, capacity)
         yield chunk
         records = chunk.rest
 
 
-def shape(records, room):
-    return ["".join(r.role[0] for r in chunk.records) for chunk in chunks(records, room)]
+def shape(records, capacity):
+    return ["".join(r.role[0] for r in chunk.messages) for chunk in chunks(records, capacity)]
 
 
 def test_a_chunk_holds_at_most_so_many_characters():
@@ -47,25 +47,25 @@ def test_a_chunk_holds_at_most_so_many_characters():
     ],
 )
 def test_a_chunk_is_extended_over_consecutive_user_messages_to_the_reply(roles, shapes):
-    assert shape(talk(roles), Room(tokens=1_000, chars=30)) == shapes
+    assert shape(talk(roles), Capacity(tokens=1_000, chars=30)) == shapes
 
 
 def test_where_the_model_cannot_take_the_extension_the_chunk_ends_at_the_reply_before():
     cost = estimate_tokens("[h]\n" + "x" * 10) + 2
 
-    assert shape(talk("uauuua"), Room(tokens=cost * 4)) == ["ua", "uuua"]
+    assert shape(talk("uauuua"), Capacity(tokens=cost * 4)) == ["ua", "uuua"]
 
 
 def test_a_record_that_does_not_fit_by_itself_is_split_and_nothing_of_it_is_lost():
     long = "".join(chr(0x4E00 + n) for n in range(500))
-    room = Room(tokens=100)
+    capacity = Capacity(tokens=100)
 
-    cut = list(chunks([record(1, "user", long), record(2, "assistant", "ok")], room))
+    cut = list(chunks([record(1, "user", long), record(2, "assistant", "ok")], capacity))
 
-    assert "".join(r.text for chunk in cut for r in chunk.records if r.seq == 1) == long
+    assert "".join(r.text for chunk in cut for r in chunk.messages if r.seq == 1) == long
     assert len(cut) > 3
     assert all(estimate_tokens(chunk.text()) <= 100 for chunk in cut)
-    starts = [chunk.records[0].read_chars for chunk in cut[:-1]]
+    starts = [chunk.messages[0].read_chars for chunk in cut[:-1]]
     assert starts == sorted(set(starts))
 
 
@@ -84,11 +84,11 @@ def test_a_split_record_keeps_within_the_characters_too():
 def test_every_character_is_read_once_and_in_order(messages, tokens, chars):
     records = [record(n, role, "字" * size) for n, (role, size) in enumerate(messages, 1)]
 
-    cut = list(chunks(records, Room(tokens=tokens, chars=chars)))
+    cut = list(chunks(records, Capacity(tokens=tokens, chars=chars)))
 
     read = {}
     for chunk in cut:
-        for piece in chunk.records:
+        for piece in chunk.messages:
             read[piece.seq] = read.get(piece.seq, "") + piece.text
     assert read == {r.seq: r.text for r in records}
     assert list(read) == sorted(read)
@@ -97,7 +97,7 @@ def test_every_character_is_read_once_and_in_order(messages, tokens, chars):
 @settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="ua", min_size=1, max_size=30), st.integers(20, 100))
 def test_with_room_for_any_run_no_chunk_but_the_last_ends_on_a_user_message(roles, chars):
-    cut = shape(talk(roles), Room(tokens=1_000_000, chars=chars))
+    cut = shape(talk(roles), Capacity(tokens=1_000_000, chars=chars))
 
     assert all(piece.endswith("a") for piece in cut[:-1])
 

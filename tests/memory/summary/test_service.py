@@ -14,7 +14,7 @@ from memory.errors import ModelTimedOut, ModelUnreachable
 from memory.ports import ModelLimits, Models, Priority
 from memory.summary import summaries_table
 from memory.summary.run import Ended, SummaryRun
-from memory.summary.service import Summaries
+from memory.summary.service import SummaryService
 from memory.summary.summaries_table import NOTHING_STORED, Cursor
 from memory.summary.value import Current, Summary, Topic, read_summary, to_json
 from memory.values import NO_SEQ, NewMessage, Role, SessionId
@@ -63,7 +63,7 @@ async def database(tmp_path):
 
 def summariser(database, model, decision=None):
     models = Models(chat=model, summary=model, extract=model, decision=decision)
-    return Summaries(database=database, models=models, clock=FakeClock())
+    return SummaryService(database=database, models=models, clock=FakeClock())
 
 
 async def say(database, *texts, session=ALICE, roles="ua", at_ns=NOON_NS):
@@ -98,7 +98,7 @@ async def due(database):
 
 async def keep(database, summary, cursor):
     async with database.unit() as unit:
-        expected = await summaries_table.standing(unit, ALICE)
+        expected = await summaries_table.state(unit, ALICE)
         await summaries_table.save(
             unit, ALICE, summary=summary, cursor=cursor, expected=expected, now_ns=NOON_NS
         )

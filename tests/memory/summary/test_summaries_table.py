@@ -39,7 +39,7 @@ async def save(database, session, text, seq, *, chars=0):
             session,
             summary=digest(text),
             cursor=cursor,
-            expected=await summaries_table.standing(unit, session),
+            expected=await summaries_table.state(unit, session),
             now_ns=NOON_NS,
         )
 
@@ -83,7 +83,7 @@ async def test_a_summary_may_come_without_a_cursor(database):
 async def test_nothing_is_saved_once_the_session_has_moved(database, change):
     [seq] = await say(database, ALICE, "hi")
     async with database.reading() as reader:
-        expected = await summaries_table.standing(reader, ALICE)
+        expected = await summaries_table.state(reader, ALICE)
     if change == "other run":
         await save(database, ALICE, "first", seq)
     else:

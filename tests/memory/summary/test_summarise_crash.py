@@ -12,7 +12,7 @@ from memory.database.database import Reader, Unit, open_database
 from memory.ports import ModelLimits, Models
 from memory.summary import summaries_table
 from memory.summary.run import Ended
-from memory.summary.service import Summaries
+from memory.summary.service import SummaryService
 from memory.summary.value import Current, Summary, read_summary, to_json
 from memory.values import NewMessage, Role, SessionId
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
@@ -35,7 +35,7 @@ def work(database):
     decision = FakeChatModel(lambda _: json.dumps({"noise": [], "superseded": []}))
     model = FakeChatModel(scribe, limits=SMALL)
     models = Models(chat=model, summary=model, extract=model, decision=decision)
-    return Summaries(database=database, models=models, clock=FakeClock())
+    return SummaryService(database=database, models=models, clock=FakeClock())
 
 
 async def fill(path):

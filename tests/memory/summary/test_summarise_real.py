@@ -10,7 +10,7 @@ from memory.database.database import open_database
 from memory.ports import ModelLimits, Models
 from memory.summary import summaries_table
 from memory.summary.run import Ended
-from memory.summary.service import Summaries
+from memory.summary.service import SummaryService
 from memory.summary.value import read_summary, to_json
 from memory.values import NewMessage, Role, SessionId
 from tests.fakes import NOON_NS, FakeClock
@@ -38,7 +38,7 @@ async def test_a_real_model_writes_a_sound_summary_and_the_cursor_moves(tmp_path
                 ]
                 seqs = await messages_table.append(unit, number, messages)
         models = Models(chat=model, summary=model, extract=model)
-        work = Summaries(database=database, models=models, clock=FakeClock())
+        work = SummaryService(database=database, models=models, clock=FakeClock())
 
         run = await work.refresh(SESSION)
 

@@ -13,7 +13,7 @@ from memory.errors import ModelTimedOut
 from memory.ports import ModelLimits, Models
 from memory.summary import summaries_table
 from memory.summary.run import Ended
-from memory.summary.service import Summaries
+from memory.summary.service import SummaryService
 from memory.summary.value import Current, read_summary, to_json
 from memory.values import NewMessage, Role, SessionId
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
@@ -71,7 +71,7 @@ class Table:
         models = Models(
             chat=self.model, summary=self.model, extract=self.model, decision=self.decision
         )
-        self.work = Summaries(database=database, models=models, clock=FakeClock())
+        self.work = SummaryService(database=database, models=models, clock=FakeClock())
 
     def answer(self, request):
         if len(self.model.requests) == self.fault_at:

@@ -9,9 +9,9 @@ from memory.errors import ModelUnreachable, NoSuchRecord
 from memory.tool_errors.error_memory import ErrorMemory
 from memory.tool_errors.record import (
     LIFETIME_NS,
+    ActionOutcome,
     ErrorClass,
     NewErrorRecord,
-    Outcome,
     classify,
     tidy_keywords,
 )
@@ -25,7 +25,7 @@ def record(symptom="time_range 2w was refused", **more):
         "tool": "chat_history",
         "keywords": ("time_range", "2w"),
         "action": "use 7d or 1m",
-        "outcome": Outcome.RESOLVED,
+        "outcome": ActionOutcome.RESOLVED,
         **more,
     }
     return NewErrorRecord(symptom=symptom, **fields)

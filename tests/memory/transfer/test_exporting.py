@@ -43,7 +43,7 @@ async def fill(database, said, *, cursor=None, facts=()):
                     key_decisions=("Do: 綠茶",), current_discussion=Current(topic="茶")
                 ),
                 cursor=Cursor(seq=seqs[cursor]),
-                expected=await summaries_table.standing(unit, SESSION),
+                expected=await summaries_table.state(unit, SESSION),
                 now_ns=1,
             )
         numbers = [await entries_table.add(unit, SESSION, fact) for fact in facts]

@@ -167,12 +167,12 @@ async def test_a_session_keeps_the_summary_that_it_has(database, place):
     write_history(place / "history.json", [record("a", 1)])
     await bring_in(place, database)
     async with database.unit() as unit:
-        standing = await summaries_table.standing(unit, "cli-old")
+        state = await summaries_table.state(unit, "cli-old")
         mine = replace(
             (await summaries_table.current(unit, "cli-old")).summary, key_decisions=("Do: x",)
         )
         await summaries_table.save(
-            unit, "cli-old", summary=mine, cursor=None, expected=standing, now_ns=1
+            unit, "cli-old", summary=mine, cursor=None, expected=state, now_ns=1
         )
     (place / "summary.json").write_text('{"key_decisions": [], "past_discussions": []}')
 

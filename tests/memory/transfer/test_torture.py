@@ -8,7 +8,7 @@ from pathlib import Path
 from memory.archive import hot_table, messages_table
 from memory.database import sessions_table
 from memory.database.database import open_database
-from memory.keeping.corrections import Corrections
+from memory.keeping.corrections import Corrector
 from memory.keeping.soundness import Soundness, check
 from memory.recall.embed_pass import EmbedPass
 from memory.summary import summaries_table
@@ -82,7 +82,7 @@ async def test_a_compaction_that_is_killed_anywhere_has_happened_or_not(tmp_path
                 OLD,
                 summary=Summary(key_decisions=("Do: x",)),
                 cursor=Cursor(seq=seqs[-1]),
-                expected=await summaries_table.standing(unit, OLD),
+                expected=await summaries_table.state(unit, OLD),
                 now_ns=1,
             )
 
@@ -127,7 +127,7 @@ async def test_an_embedding_run_that_is_killed_anywhere_leaves_each_message_a_ve
 
 async def test_writers_editors_and_the_embedding_at_once_drift_nowhere(tmp_path):
     async with open_database(tmp_path / "kith.db") as database:
-        corrections = Corrections(database=database)
+        corrections = Corrector(database=database)
         embedding = EmbedPass(database=database, embedder=FakeEmbedder(dim=8, delay_s=0.001))
 
         async def write(writer):

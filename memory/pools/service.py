@@ -13,7 +13,7 @@ from memory.pools import entries_table, queue_table
 from memory.pools.cleaning import cleaned
 from memory.pools.entry import Entry, NewEntry, Pool, Scope, Tag
 from memory.pools.queue_table import PoolState
-from memory.pools.ranking import Question, ranked, visible
+from memory.pools.ranking import EntryQuery, rank, visible
 from memory.ports import Clock
 from memory.values import SessionId, Speaker
 
@@ -39,7 +39,7 @@ class EntryView:
     """What it took the place of, the newest first."""
 
 
-class PoolDesk:
+class PoolService:
     """People's door to the pools."""
 
     def __init__(self, *, database: Database, clock: Clock) -> None:
@@ -150,7 +150,7 @@ async def search_in(
     reader: Reader, viewer: Viewer, query: str, *, limit: int = MOST_FOUND
 ) -> list[Entry]:
     """Entries that have a word of the query, best first."""
-    found = ranked(await _seen(reader, viewer), Question(text=query))
+    found = rank(await _seen(reader, viewer), EntryQuery(text=query))
     return [one.entry for one in found if one.score > 0][:limit]
 
 
