@@ -23,7 +23,7 @@ from memory.ports import Vectors
 from memory.tool_errors import records_table
 from memory.tool_errors.error_memory import ErrorMemory
 from memory.tool_errors.record import ActionOutcome, NewErrorRecord, finished
-from memory.tool_errors.records_table import Embedded
+from memory.tool_errors.records_table import VectorBlob
 
 TOOLS = [f"tool_{n}" for n in range(8)]
 WORDS = (
@@ -66,7 +66,7 @@ async def fill(database: Database, embedder: Random | None, count: int, rng: ran
             embedded = None
             if embedder:
                 [row] = await embedder.embed([record.meaning])
-                embedded = Embedded(model=embedder.name, blob=row.tobytes())
+                embedded = VectorBlob(model=embedder.name, blob=row.tobytes())
             await records_table.add(unit, record, embedded)
 
 

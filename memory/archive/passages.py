@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from memory.archive.messages_table import COLUMNS, message_of
 from memory.database.database import Reader
-from memory.values import Message, PersonId, Seq, SessionId
+from memory.values import Message, Seq, SessionId
 
 _SESSION = "SELECT number, start_seq FROM sessions WHERE id = ?"
 _COUNT = "SELECT count(*) AS messages FROM messages WHERE session = ?"
@@ -38,7 +38,6 @@ ORDER BY m.seq
 _WITHIN = """
 SELECT group_concat(seq) AS seqs FROM messages
 WHERE session = ?1 AND sent_at_ns >= ?2 AND sent_at_ns < ?3
-  AND (?4 IS NULL OR person IN (SELECT value FROM json_each(?4)))
 """
 _CONTAINING = """
 SELECT seq FROM messages
@@ -61,8 +60,6 @@ class SessionRow:
 class Filter:
     """Which messages may be found at all. Applied before the best are chosen."""
 
-    people: frozenset[PersonId] | None = None
-    """Only what these said; None for everybody, the bot included."""
     since_ns: int | None = None
     until_ns: int | None = None
     """Not at this time itself or later."""
@@ -70,7 +67,7 @@ class Filter:
     @property
     def is_open(self) -> bool:
         """Whether everything passes."""
-        return self.people is None and self.since_ns is None and self.until_ns is None
+        return self.since_ns is None and self.until_ns is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +106,8 @@ async def around(
 
 async def within(reader: Reader, session_number: int, allowed: Filter) -> NDArray[np.int64]:
     """The row numbers of all messages that pass a filter, rising."""
-    people = None if allowed.people is None else json.dumps(sorted(allowed.people))
     until_ns = _EVER_NS if allowed.until_ns is None else allowed.until_ns
-    [row] = await reader.rows(_WITHIN, (session_number, allowed.since_ns or 0, until_ns, people))
+    [row] = await reader.rows(_WITHIN, (session_number, allowed.since_ns or 0, until_ns))
     joined = row["seqs"]
     return np.sort(np.array(joined.split(",") if joined else [], dtype=np.int64))
 

@@ -32,7 +32,6 @@ INSERT INTO sessions (id, title, created_at_ns, active_at_ns, mode) VALUES (?1, 
 ON CONFLICT (id) DO UPDATE SET mode = excluded.mode
 """
 _CHOSEN = "SELECT id, mode FROM sessions WHERE mode IS NOT NULL"
-_RENAME = "UPDATE sessions SET id = ?2 WHERE id = ?1"
 _REMOVE = "DELETE FROM sessions WHERE id = ?"
 
 
@@ -111,11 +110,6 @@ async def choose_mode(unit: Unit, session: SessionId, mode: Mode | None, *, now_
 async def chosen_modes(reader: Reader) -> dict[SessionId, Mode]:
     """Every memory that an admin chose."""
     return {SessionId(row["id"]): Mode(row["mode"]) for row in await reader.rows(_CHOSEN)}
-
-
-async def rename(unit: Unit, old: SessionId, new: SessionId) -> bool:
-    """Let a conversation go on under another id; whether there was one."""
-    return await unit.execute(_RENAME, (old, new)) > 0
 
 
 async def remove(unit: Unit, session: SessionId) -> bool:

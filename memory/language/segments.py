@@ -85,11 +85,6 @@ def match_all(phrases: Iterable[tuple[str, ...]], *, scope: int) -> str:
     return " AND ".join(_quoted(words, scope) for words in phrases if words)
 
 
-def match_any(words: Iterable[str], *, scope: int) -> str:
-    """An FTS5 query that one of the segments answers; empty when there are none."""
-    return " OR ".join(_quoted((word,), scope) for word in words)
-
-
 def _quoted(words: tuple[str, ...], scope: int) -> str:
     """One FTS5 string; a lone CJK character may be the beginning of a pair, so it is a prefix."""
     body = " ".join(f"{scope}:{word}" for word in words)

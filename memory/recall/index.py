@@ -180,19 +180,11 @@ class VectorIndexes:
         return self._resident.get(key)
 
     def put(self, key: str, index: VectorIndex) -> None:
-        """Keep an index, and drop others until all fit; the newest one always stays."""
+        """Keep an index, and drop the least recently used until all fit; the newest one always stays."""
         self._resident[key] = index
         self._resident.move_to_end(key)
-        self.trim()
-
-    def trim(self) -> None:
-        """Drop the least recently used indexes until all fit; the newest one always stays."""
         while len(self._resident) > 1 and self.size_bytes > self._limit_bytes:
             self._resident.popitem(last=False)
-
-    def drop(self, key: str) -> None:
-        """Forget an index; it is built again when it is next asked for."""
-        self._resident.pop(key, None)
 
     @property
     def size_bytes(self) -> int:

@@ -1,6 +1,5 @@
 """What a run of the summary pass did, in numbers."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -39,19 +38,11 @@ class SummaryRun:
     """Calls of the decision model."""
 
 
-Progress = Callable[[SummaryRun], None]
-
-
-def unwatched(_run: SummaryRun) -> None:
-    """Nobody watches."""
-
-
 class Tally:
-    """Counts what a run does, and shows them to whoever watches."""
+    """Counts what a run does."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self) -> None:
         self._run = SummaryRun()
-        self._progress = progress
 
     def asked(self) -> None:
         """The summary model was called."""
@@ -73,7 +64,6 @@ class Tally:
             chunks=self._run.chunks + 1,
             messages=self._run.messages + len(chunk.messages) - split,
         )
-        self._progress(self._run)
 
     def ended(self, how: Ended) -> SummaryRun:
         """The figures of the whole run."""

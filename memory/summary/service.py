@@ -22,7 +22,7 @@ from memory.summary import summaries_table
 from memory.summary.chunks import Chunk, PendingMessage, conversations, next_chunk
 from memory.summary.entries import decisions_and_topics, without
 from memory.summary.judge import PIECE_CHARS, Item, Judge
-from memory.summary.run import Ended, Progress, SummaryRun, Tally, unwatched
+from memory.summary.run import Ended, SummaryRun, Tally
 from memory.summary.slot import SummarySlot, relevant_part
 from memory.summary.summaries_table import Cursor, StoredSummary, SummaryState
 from memory.summary.value import Summary
@@ -99,7 +99,7 @@ class SummaryService:
         async with self._database.reading() as reader:
             return await summaries_table.due(reader)
 
-    async def refresh(self, session: SessionId, progress: Progress = unwatched) -> SummaryRun:
+    async def refresh(self, session: SessionId) -> SummaryRun:
         """Cover everything behind the cursor, as far as it goes; a run under way is waited for.
 
         Raises:
@@ -109,13 +109,13 @@ class SummaryService:
             await running.wait()
         done = self._running[session] = asyncio.Event()
         try:
-            return await self._run(session, progress)
+            return await self._run(session)
         finally:
             del self._running[session]
             done.set()
 
-    async def _run(self, session: SessionId, progress: Progress) -> SummaryRun:
-        tally, reached = Tally(progress), None
+    async def _run(self, session: SessionId) -> SummaryRun:
+        tally, reached = Tally(), None
         try:
             while (begun := await self._begin(session)) is not None:
                 if begun.cursor == reached:  # what was saved cannot be read back

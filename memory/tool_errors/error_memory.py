@@ -27,7 +27,7 @@ from memory.tool_errors.ranking import (
     fit_by_words,
 )
 from memory.tool_errors.record import LIFETIME_NS, ErrorRecord, NewErrorRecord, finished
-from memory.tool_errors.records_table import Embedded, StoredRecord
+from memory.tool_errors.records_table import StoredRecord, VectorBlob
 
 log = structlog.get_logger()
 
@@ -134,8 +134,8 @@ class ErrorMemory:
         async with self._database.unit() as unit:
             return await records_table.sweep(unit, now_ns=self._clock.now_ns())
 
-    async def catch_up(self, *, limit: int = _BATCH) -> int:
-        """Embed records that have no vector of this model yet, newest first; how many.
+    async def catch_up(self) -> int:
+        """Embed a batch of records that have no vector of this model yet, newest first; how many.
 
         Raises:
             ModelError: the embedder cannot be had; what was embedded before is kept.
@@ -145,7 +145,7 @@ class ErrorMemory:
         now_ns = self._clock.now_ns()
         async with self._database.reading() as reader:
             waiting = await records_table.without_vector(
-                reader, self._embedder.name, now_ns=now_ns, limit=limit
+                reader, self._embedder.name, now_ns=now_ns, limit=_BATCH
             )
         texts = [kept.record.meaning for kept in waiting]
         rows = await self._embedder.embed(texts, priority=Priority.BACKGROUND) if texts else ()
@@ -250,9 +250,9 @@ class ErrorMemory:
             log.warning("errors.not_embedded", error=type(error).__name__)
             return None
 
-    def _stored(self, row: Vectors) -> Embedded:
+    def _stored(self, row: Vectors) -> VectorBlob:
         name = self._embedder.name if self._embedder else ""
-        return Embedded(model=name, blob=row.astype("<f4").tobytes())
+        return VectorBlob(model=name, blob=row.astype("<f4").tobytes())
 
 
 async def read_from(reader: Reader, id_: str, *, now_ns: int) -> ErrorRecord:

@@ -72,7 +72,7 @@ class StoredRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Embedded:
+class VectorBlob:
     """A vector as it is stored."""
 
     model: str
@@ -105,7 +105,7 @@ def _kept(row: Row) -> StoredRecord:
     return StoredRecord(number=row["number"], record=record)
 
 
-async def add(unit: Unit, record: ErrorRecord, embedded: Embedded | None) -> None:
+async def add(unit: Unit, record: ErrorRecord, embedded: VectorBlob | None) -> None:
     """Keep a record; at the limit, the one that would expire first goes."""
     number = await unit.insert(
         _INSERT,
@@ -190,7 +190,7 @@ async def without_vector(
     return [_kept(row) for row in await reader.rows(_WAITING, (model, now_ns, limit))]
 
 
-async def set_vector(unit: Unit, number: int, embedded: Embedded) -> None:
+async def set_vector(unit: Unit, number: int, embedded: VectorBlob) -> None:
     """Give a record its vector."""
     await unit.execute(_SET_VECTOR, (embedded.model, embedded.blob, number))
 

@@ -1,4 +1,4 @@
-"""What a file or a directory holds that can be imported, told by names and first bytes alone."""
+"""What a file or a directory holds that can be imported, recognised by names and first bytes alone."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
