@@ -48,6 +48,4 @@ def test_a_help_text_and_the_version_import_nothing_heavy(words):
 
 
 def test_the_jobs_are_listed_without_the_parts_that_do_them():
-    assert (
-        imported("jobs", "--help") & (OF_THE_SERVICE | {"numpy", "faiss", "memory.engine"}) == set()
-    )
+    assert imported("jobs", "--help") & (OF_THE_SERVICE | {"faiss", "memory.engine"}) == set()
