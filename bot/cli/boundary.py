@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from bot.errors import ConfigError, LoginRefused, NoAdapterLeft, UsageError
+from bot.service.logs import configure
 from memory.errors import KithError
 
 T = TypeVar("T")
@@ -34,12 +35,13 @@ err = Console(stderr=True)
 
 
 @contextmanager
-def report_errors() -> Iterator[None]:
-    """Turn our errors into a message that says what to do next, with the right exit code.
+def guarded() -> Iterator[None]:
+    """Keep the log off standard output, and turn our errors into what to do next and an exit code.
 
     Raises:
         typer.Exit: for every one of them.
     """
+    configure(level="warning", stream=sys.stderr)
     try:
         yield
     except KithError as error:
@@ -54,8 +56,8 @@ def report_errors() -> Iterator[None]:
 
 
 def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run a command's coroutine on an event loop of its own, errors reported."""
-    with report_errors():
+    """Run a command's coroutine on an event loop of its own, guarded."""
+    with guarded():
         return asyncio.run(work())
 
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from adapters.embedded.manifest import SCHEME, models_dir
 from adapters.embedded.store import Held, Store
 from adapters.embedded.weights import DEFAULT, find
-from bot.cli.boundary import err, out, report_errors, run
+from bot.cli.boundary import err, guarded, out, run
 from bot.cli.options import ConfigFile, Json, loaded
 from bot.cli.provision import fetch_shown
 
@@ -27,7 +27,7 @@ def _store(config: Path | None) -> Store:
 
 def list_(*, as_json: Json = False, config: ConfigFile = None) -> None:
     """List the models, and which are here."""
-    with report_errors():
+    with guarded():
         held = _store(config).listing()
         if as_json:
             out.print_json(json.dumps([_row(one) for one in held]))
@@ -68,12 +68,12 @@ def get(name: Name = DEFAULT, *, given: From = None, config: ConfigFile = None) 
 
 def path(name: Name = DEFAULT, *, config: ConfigFile = None) -> None:
     """Print where a model's file lies."""
-    with report_errors():
+    with guarded():
         out.print(str(_store(config).need(find(name))), soft_wrap=True, highlight=False)
 
 
 def remove(name: Name, *, config: ConfigFile = None) -> None:
     """Delete a model's file and what a cut fetch left."""
-    with report_errors():
+    with guarded():
         freed = _store(config).remove(find(name))
         out.print(f"{freed / _MB:,.0f} MB freed", highlight=False)

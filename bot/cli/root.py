@@ -1,12 +1,9 @@
 """The verbs of `kith`, put together: where each is, and what the help says of it."""
 
-import sys
-
 import typer
 from typer.core import TyperGroup
 
 from bot.cli.lazy import Verb, holding
-from bot.service.logs import configure
 
 _MODEL = TyperGroup(
     name="model",
@@ -148,7 +145,6 @@ app = typer.Typer(
         _MEMORY,
         _DATABASE,
     ),
-    help="A chat bot for Discord and Telegram that remembers the people it talks with.",
     no_args_is_help=True,
     add_completion=False,
     # Local variables hold what people said.
@@ -157,6 +153,5 @@ app = typer.Typer(
 
 
 @app.callback()
-def everywhere() -> None:
-    """Keep the log off standard output, whatever the verb."""
-    configure(level="warning", stream=sys.stderr)
+def kith() -> None:
+    """A chat bot for Discord and Telegram that remembers the people it talks with."""

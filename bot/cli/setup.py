@@ -7,7 +7,7 @@ from typing import Annotated
 import platformdirs
 import typer
 
-from bot.cli.boundary import out, report_errors
+from bot.cli.boundary import guarded, out
 from bot.cli.options import DataDir, loaded
 from bot.config.config import APP, FILE
 from bot.config.datadir import owned
@@ -25,7 +25,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace a configuration th
 
 def init(*, config: Where = None, data_dir: DataDir = None, force: Force = False) -> None:
     """Write a commented configuration, and the persona files to edit."""
-    with report_errors():
+    with guarded():
         target = config or Path(platformdirs.user_config_dir(APP)) / FILE
         if target.exists() and not force:
             raise UsageError(f"{target} is there already; edit it, or replace it with --force")

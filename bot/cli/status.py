@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from rich.table import Table
 
-from bot.cli.boundary import ExitCode, out, report_errors, run
+from bot.cli.boundary import ExitCode, guarded, out, run
 from bot.cli.options import ConfigFile, DataDir, Json, loaded
 from bot.config.config import Loaded
 from bot.errors import ServiceNotRunning
@@ -19,7 +19,7 @@ _COLOURS = {"up": "green", "starting": "yellow", "down": "yellow", "given up": "
 
 def status(*, as_json: Json = False, data_dir: DataDir = None, config: ConfigFile = None) -> None:
     """Show what the running service does; exit 1 when none runs."""
-    with report_errors():
+    with guarded():
         settings = loaded(config, data_dir)
     found = run(lambda: _ask(settings, as_json=as_json))
     if as_json:

@@ -2,9 +2,9 @@
 
 from importlib.metadata import version as installed_version
 
-from bot.cli.boundary import out
+import typer
 
 
 def version() -> None:
     """Print the version."""
-    out.print(installed_version("kithbot"), highlight=False)
+    typer.echo(installed_version("kithbot"))
