@@ -11,8 +11,9 @@ from adapters.console import pipe, terminal
 from bot.app.app import App, open_app
 from bot.app.model_choice import open_models
 from bot.cli.boundary import ExitCode, err, out, run
-from bot.cli.options import ConfigFile, DataDir, loaded
+from bot.cli.options import ConfigFile, DataDir
 from bot.cli.provision import Provision
+from bot.cli.settings import loaded
 from bot.config.config import Loaded
 from bot.console.talk import ConsoleTalk
 from bot.jobs.jobs import alongside, follow_backlog, follow_wanted

@@ -9,7 +9,8 @@ from rich.table import Table
 
 from bot.cli.boundary import ExitCode, out, run
 from bot.cli.data import LONGEST_S, service_or_here
-from bot.cli.options import ConfigFile, DataDir, Json, loaded
+from bot.cli.options import ConfigFile, DataDir, Json
+from bot.cli.settings import loaded
 from bot.service.data_verbs import BACKUP, CHECK, REPAIR, database_verbs
 
 Target = Annotated[Path, typer.Argument(help="A new file.")]

@@ -10,7 +10,8 @@ from rich.table import Table
 from bot.app.checkup import examine_all
 from bot.app.clock import SystemClock
 from bot.cli.boundary import ExitCode, out, run
-from bot.cli.options import ConfigFile, DataDir, Json, loaded
+from bot.cli.options import ConfigFile, DataDir, Json
+from bot.cli.settings import loaded
 from bot.errors import ConfigError
 from bot.manifests import Finding, Level
 from bot.service.doctor import config_refused

@@ -11,7 +11,8 @@ from rich.table import Table
 from bot.app.clock import SystemClock
 from bot.cli.boundary import out, run
 from bot.cli.data import reading, service_or_here
-from bot.cli.options import ConfigFile, DataDir, Json, loaded
+from bot.cli.options import ConfigFile, DataDir, Json
+from bot.cli.settings import loaded
 from bot.service.control import Verb
 from bot.service.error_verbs import REMOVE, error_verbs
 from memory.database.database import Database

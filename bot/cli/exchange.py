@@ -17,7 +17,8 @@ from bot.app.clock import SystemClock
 from bot.app.platforms import access_settings
 from bot.cli.boundary import err, out, run
 from bot.cli.data import LONGEST_S, reading, service_or_here
-from bot.cli.options import ConfigFile, DataDir, Json, loaded
+from bot.cli.options import ConfigFile, DataDir, Json
+from bot.cli.settings import loaded
 from bot.config.config import Loaded
 from bot.config.datadir import DATABASE
 from bot.service.control import Verb

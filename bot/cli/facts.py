@@ -10,7 +10,8 @@ import typer
 from bot.app.clock import SystemClock
 from bot.cli.boundary import out, run
 from bot.cli.data import reading, service_or_here
-from bot.cli.options import ConfigFile, DataDir, Json, SessionName, loaded
+from bot.cli.options import ConfigFile, DataDir, Json, SessionName
+from bot.cli.settings import loaded
 from bot.errors import UsageError
 from bot.service.control import Verb
 from bot.service.memory_verbs import entry_object, memory_verbs, view_object

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from bot.app.clock import SystemClock
 from bot.cli.boundary import out, run
-from bot.cli.options import loaded
+from bot.cli.settings import loaded
 from bot.config.config import Loaded
 from bot.config.datadir import DATABASE
 from bot.errors import ServiceNotRunning

@@ -5,7 +5,8 @@ from datetime import tzinfo
 
 from bot.cli.boundary import out, run
 from bot.cli.data import reading
-from bot.cli.options import ConfigFile, DataDir, Json, SessionName, loaded
+from bot.cli.options import ConfigFile, DataDir, Json, SessionName
+from bot.cli.settings import loaded
 from bot.config.config import Loaded
 from bot.errors import UsageError
 from bot.texts.language import Language

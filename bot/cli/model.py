@@ -11,8 +11,9 @@ from adapters.embedded.manifest import SCHEME, models_dir
 from adapters.embedded.store import Held, Store
 from adapters.embedded.weights import DEFAULT, find
 from bot.cli.boundary import err, guarded, out, run
-from bot.cli.options import ConfigFile, Json, loaded
+from bot.cli.options import ConfigFile, Json
 from bot.cli.provision import fetch_shown
+from bot.cli.settings import loaded
 
 Name = Annotated[str, typer.Argument(help="Short name from 'kith model list'.")]
 From = Annotated[Path | None, typer.Option("--from", help="Take this GGUF file, fetch nothing.")]

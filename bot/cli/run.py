@@ -9,8 +9,9 @@ from bot.app.clock import SystemClock
 from bot.app.model_choice import open_models
 from bot.cli.boundary import err, run
 from bot.cli.chat import Model, Verbose
-from bot.cli.options import ConfigFile, DataDir, loaded
+from bot.cli.options import ConfigFile, DataDir
 from bot.cli.provision import Provision
+from bot.cli.settings import loaded
 from bot.config.config import Loaded
 from bot.service.logs import configure
 from bot.service.service import serve

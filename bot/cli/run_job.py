@@ -10,8 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from bot.app.app import open_app
 from bot.app.model_choice import open_models
 from bot.cli.boundary import ExitCode, err, out, run
-from bot.cli.options import ConfigFile, DataDir, loaded
+from bot.cli.options import ConfigFile, DataDir
 from bot.cli.provision import Provision
+from bot.cli.settings import loaded
 from bot.config.config import Loaded
 from bot.errors import ServiceNotRunning, UsageError
 from bot.jobs.schedule import SCHEDULE

@@ -10,7 +10,8 @@ from bot.app.app import open_lookup
 from bot.app.clock import SystemClock
 from bot.cli.boundary import out, run
 from bot.cli.memory import summary_of
-from bot.cli.options import ConfigFile, DataDir, Json, SessionName, loaded
+from bot.cli.options import ConfigFile, DataDir, Json, SessionName
+from bot.cli.settings import loaded
 from bot.texts.excerpts import format_excerpts
 from bot.texts.language import Language
 from memory.recall.lookup import MOST_HITS, Excerpts

@@ -8,7 +8,8 @@ import platformdirs
 import typer
 
 from bot.cli.boundary import guarded, out
-from bot.cli.options import DataDir, loaded
+from bot.cli.options import DataDir
+from bot.cli.settings import loaded
 from bot.config.config import APP, FILE
 from bot.config.datadir import owned
 from bot.errors import UsageError

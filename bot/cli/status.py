@@ -8,7 +8,8 @@ import typer
 from rich.table import Table
 
 from bot.cli.boundary import ExitCode, guarded, out, run
-from bot.cli.options import ConfigFile, DataDir, Json, loaded
+from bot.cli.options import ConfigFile, DataDir, Json
+from bot.cli.settings import loaded
 from bot.config.config import Loaded
 from bot.errors import ServiceNotRunning
 from bot.service.control import ask_service

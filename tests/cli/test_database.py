@@ -5,8 +5,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.data import service_or_here
-from bot.cli.options import loaded
 from bot.cli.root import app
+from bot.cli.settings import loaded
 from bot.config.datadir import owned
 from bot.errors import ControlRefused
 from bot.service.control import serve_control
