@@ -24,7 +24,7 @@ from typing import Any
 
 import structlog
 
-from bot.turn.interface import Scene
+from bot.turn.interface import TurnContext
 from bot.turn.turns import TurnEngine
 from memory.database.database import open_database
 from memory.engine import Engine, open_engine
@@ -176,7 +176,7 @@ async def _turn(engine: Engine, model: Counting, clock: Clock, mode: Mode, text:
     speaker = Speaker(person=PersonId("console:ann"), name="Ann")
     entry = NewMessage(role=Role.USER, text=text, sent_at_ns=clock.now_ns(), speaker=speaker)
     turns = TurnEngine(engine=engine, chat=model, clock=clock)
-    await turns.answer(Scene(session=SessionId("cli-x"), title="x", mode=mode), entry)
+    await turns.answer(TurnContext(session=SessionId("cli-x"), title="x", mode=mode), entry)
 
 
 async def _afterwards(engine: Engine, number: int) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import structlog
 
-from bot.turn.interface import Scene
+from bot.turn.interface import TurnContext
 from bot.turn.turns import TurnEngine
 from memory.archive import messages_table
 from memory.database import sessions_table
@@ -134,7 +134,7 @@ async def measure(engine: TurnEngine, stored: int, at_once: int) -> Row:
                 speaker=speaker,
             )
             began = time.perf_counter()
-            await engine.answer(Scene(session=session), entry)
+            await engine.answer(TurnContext(session=session), entry)
             taken.append(time.perf_counter() - began)
 
     stop = asyncio.Event()

@@ -1,6 +1,7 @@
 """Bounds on files and packages that no linter knows. Each test lists every offender at once."""
 
 import ast
+from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -37,3 +38,13 @@ def test_init_holds_one_docstring_and_nothing_else():
         for path, body in bodies.items()
         if len(body) != 1 or not isinstance(body[0], ast.Expr)
     ] == []
+
+
+def test_no_two_classes_share_a_name():
+    places = defaultdict(list)
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(path))
+
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}

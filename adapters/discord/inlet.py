@@ -14,7 +14,7 @@ import structlog
 
 from adapters.discord.backlog import gaps, missed
 from adapters.discord.options import DISCORD, DiscordOptions
-from adapters.discord.reader import Reader
+from adapters.discord.reader import MessageReader
 from adapters.discord.translate import gone_from, snowflake_at
 from bot.ports import Intake, Position
 from memory.ports import Clock
@@ -62,7 +62,7 @@ class Inlet:
         self._intake = intake
         self._options = options
         self._clock = clock
-        self._reader = Reader(client, bot=bot, chatter=options.chatter)
+        self._reader = MessageReader(client, bot=bot, chatter=options.chatter)
         self._taken = {int(k): int(v) for k, v in taken.items() if k.isdigit() and v.isdigit()}
         self._taken_before = dict(self._taken)
         self._live: asyncio.Queue[discord.Message | EditedMessage | Gone] = asyncio.Queue(_QUEUE)

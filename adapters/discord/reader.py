@@ -14,7 +14,7 @@ from bot.ports import Inbound
 log = structlog.get_logger()
 
 
-class Reader:
+class MessageReader:
     """Reads messages for one connected client."""
 
     def __init__(self, client: discord.Client, *, bot: int, chatter: bool) -> None:

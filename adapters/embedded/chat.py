@@ -14,7 +14,7 @@ from typing import Any
 from adapters.embedded.runtime import Runtime, open_runtime
 from adapters.embedded.store import Store
 from adapters.embedded.threads import settled
-from adapters.embedded.translate import Reply, to_payload
+from adapters.embedded.translate import ReplyBuilder, to_payload
 from adapters.embedded.weights import Weights
 from adapters.gate import Gate
 from adapters.gated import completed, gated
@@ -81,7 +81,7 @@ class EmbeddedChat:
             finally:
                 loop.call_soon_threadsafe(arrived.put_nowait, None)
 
-        reply = Reply()
+        reply = ReplyBuilder()
         ended = loop.run_in_executor(None, call)
         try:
             while (part := await arrived.get()) is not None:

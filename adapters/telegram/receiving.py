@@ -46,7 +46,7 @@ class _Troubles:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Batch:
+class _Polled:
     """The updates of one answer, understood as far as they can be."""
 
     events: list[Inbound | Moved | EditedUpdate] = field(default_factory=list)
@@ -121,9 +121,9 @@ class Receiving:
             raise TelegramError("updates without ids cannot be confirmed")
         return batch.next_offset
 
-    def _understood(self, updates: Sequence[Any], offset: int) -> _Batch:
+    def _understood(self, updates: Sequence[Any], offset: int) -> _Polled:
         ids = [number for number in map(update_id, updates) if number is not None]
-        batch = _Batch(next_offset=max(ids) + 1 if ids else offset)
+        batch = _Polled(next_offset=max(ids) + 1 if ids else offset)
         for raw in updates:
             try:
                 event = translate(raw, self._me)

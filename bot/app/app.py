@@ -21,7 +21,7 @@ from bot.app.clock import SystemClock
 from bot.app.model_choice import open_embedder
 from bot.app.platforms import access_settings, open_adapters, tokens_needed
 from bot.app.schemas import SCHEMAS
-from bot.app.toolshed import Toolshed, toolshed
+from bot.app.tool_set import ToolSet, tool_set
 from bot.commands.admin import AdminCommands
 from bot.commands.errors import ErrorsCommand
 from bot.commands.history import HistoryCommand
@@ -80,7 +80,7 @@ class App:
     database: Database
     engine: Engine
     turns: TurnEngine
-    tools: Toolshed
+    tools: ToolSet
     router: Router
     delivery: Delivery
     places: Places
@@ -200,8 +200,8 @@ def _delivery(
 
 def _tools(
     loaded: Loaded, engine: Engine, database: Database, models: Models, clock: Clock
-) -> Toolshed:
-    return toolshed(
+) -> ToolSet:
+    return tool_set(
         engine=engine,
         database=database,
         models=models,

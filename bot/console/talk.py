@@ -10,7 +10,7 @@ from bot.delivery.router import Router
 from bot.manifests import PlatformManifest
 from bot.ports import CONSOLE, Author, ChatKind, ChatRef, Draft, Reply
 from bot.texts.language import language_of
-from bot.turn.interface import Scene
+from bot.turn.interface import TurnContext
 from bot.turn.turns import TurnEngine
 from memory.engine import Engine
 from memory.errors import KithError
@@ -86,7 +86,7 @@ class ConsoleTalk:
     async def _in_lane(self, place: Place, text: str, draft: Draft) -> Reply:
         answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         speaker = Speaker(person=self._author.person, name=self._author.name)
-        scene = Scene(
+        context = TurnContext(
             session=place.session,
             title=self._chat.title,
             mode=place.mode,
@@ -98,7 +98,7 @@ class ConsoleTalk:
 
         async def job() -> None:
             try:
-                reply = await self._parts.turns.answer(scene, entry, draft)
+                reply = await self._parts.turns.answer(context, entry, draft)
             except KithError as error:
                 if not answered.done():  # whoever asked may have left by then
                     answered.set_exception(error)

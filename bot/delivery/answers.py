@@ -12,7 +12,7 @@ from bot.delivery.delivery import Delivery
 from bot.delivery.inbox import InboxState
 from bot.ports import Author, ChatAdapter, ChatRef, CommandAnswer, CommandCall, Platform, Reply
 from bot.texts.language import language_of
-from bot.turn.interface import Scene
+from bot.turn.interface import TurnContext
 from bot.turn.turns import TurnEngine
 from memory.database.database import Database, Unit
 from memory.values import NewMessage, Role, Speaker
@@ -78,7 +78,7 @@ class Answers:
 
         chat, entry = claim.inbound.chat, _entry(claim)
         async with self._adapters[chat.platform].typing(chat):
-            await self._turns.answer(_scene(claim, entry), entry, settle=settle)
+            await self._turns.answer(_context(claim, entry), entry, settle=settle)
 
     async def _settle(self, unit: Unit, claim: Claim, text: str, state: InboxState) -> None:
         parts = self._adapters[claim.inbound.chat.platform].split(text)
@@ -96,9 +96,9 @@ def _entry(claim: Claim) -> NewMessage:
     )
 
 
-def _scene(claim: Claim, entry: NewMessage) -> Scene:
+def _context(claim: Claim, entry: NewMessage) -> TurnContext:
     inbound = claim.inbound
-    return Scene(
+    return TurnContext(
         session=claim.place.session,
         title=inbound.chat.title,
         mode=claim.place.mode,

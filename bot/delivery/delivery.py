@@ -18,7 +18,7 @@ from bot.config.delivery_settings import DeliverySettings
 from bot.delivery import inbox, outbox
 from bot.delivery.claim import Claim
 from bot.delivery.inbox import InboxState
-from bot.delivery.outbox import Draught, OutboxState, Part
+from bot.delivery.outbox import NewPart, OutboxState, Part
 from bot.manifests import PlatformManifest
 from bot.ports import ChatKind, ChatRef, Platform
 from memory.database.database import Database, Unit
@@ -100,7 +100,7 @@ class Delivery:
         seed = f"{chat.platform}/{chat.bot}/{chat.chat}/{inbound.message}"
         group = chat.kind is ChatKind.GROUP
         for number, text in enumerate(parts):
-            draught = Draught(
+            part = NewPart(
                 chat=self._here(chat),
                 text=text,
                 part=number,
@@ -108,22 +108,13 @@ class Delivery:
                 reply_to=inbound.message if group and number == 0 else None,
                 seed=seed,
             )
-            await self._put(unit, draught, on_disk=claim.on_disk)
+            await self._put(unit, part, on_disk=claim.on_disk)
 
-    async def post(
-        self, unit: Unit, chat: ChatRef, parts: Sequence[str], *, on_disk: bool = True
-    ) -> None:
-        """Put something in line that answers no message (a reminder). Call `wake` afterwards."""
-        seed = token_hex(16)
-        for number, text in enumerate(parts):
-            draught = Draught(chat=self._here(chat), text=text, part=number, seed=seed)
-            await self._put(unit, draught, on_disk=on_disk)
-
-    async def _put(self, unit: Unit, draught: Draught, *, on_disk: bool) -> None:
-        stored = draught if on_disk else replace(draught, text=None)
+    async def _put(self, unit: Unit, part: NewPart, *, on_disk: bool) -> None:
+        stored = part if on_disk else replace(part, text=None)
         nonce = await outbox.put(unit, stored, now_ns=self._clock.now_ns())
-        if draught.text is not None and not on_disk:
-            self._unwritten[nonce] = draught.text
+        if part.text is not None and not on_disk:
+            self._unwritten[nonce] = part.text
 
     def _here(self, chat: ChatRef) -> ChatRef:
         return replace(chat, chat=self.moves.current(chat))
@@ -145,7 +136,7 @@ class Delivery:
             return
         await outbox.put_notice(
             unit,
-            Draught(chat=here, text=say(count), part=0, seed=token_hex(16)),
+            NewPart(chat=here, text=say(count), part=0, seed=token_hex(16)),
             notice=notice,
             counted=count,
             now_ns=now_ns,
@@ -156,7 +147,7 @@ class Delivery:
         """What the part says; None when the process that knew it has ended."""
         return part.text if part.text is not None else self._unwritten.get(part.nonce)
 
-    def let_go(self, part: Part) -> None:
+    def drop_text(self, part: Part) -> None:
         """Forget the text of a part that is closed."""
         self._unwritten.pop(part.nonce, None)
 

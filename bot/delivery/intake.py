@@ -76,7 +76,7 @@ class Handler(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class _Batch:
+class _TakenOver:
     """What one transaction took over."""
 
     claims: list[Claim] = field(default_factory=list)
@@ -188,8 +188,8 @@ class InboxIntake:
         """From now on messages are taken over and left for the next start: we are shutting down."""
         self._feeding = False
 
-    async def _take_all(self, unit: Unit, inbounds: Iterable[Inbound]) -> _Batch:
-        batch = _Batch()
+    async def _take_all(self, unit: Unit, inbounds: Iterable[Inbound]) -> _TakenOver:
+        batch = _TakenOver()
         for inbound in inbounds:
             place = self._place(inbound)
             if place.allowed and inbound.addressed:
@@ -203,7 +203,7 @@ class InboxIntake:
             log.info("message.ignored", person=inbound.author.person, chat=inbound.chat.chat)
         return place
 
-    async def _take(self, unit: Unit, inbound: Inbound, place: Place, batch: _Batch) -> None:
+    async def _take(self, unit: Unit, inbound: Inbound, place: Place, batch: _TakenOver) -> None:
         call = self._command(inbound)
         notice = self._refusal(inbound, lane_of(place.session, call))
         now_ns = self._clock.now_ns()

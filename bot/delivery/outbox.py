@@ -30,7 +30,7 @@ class OutboxState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draught:
+class NewPart:
     """A part that is to be sent."""
 
     chat: ChatRef
@@ -79,16 +79,16 @@ INSERT INTO outbox (
 """
 
 
-async def put(unit: Unit, draught: Draught, *, now_ns: int) -> str:
+async def put(unit: Unit, part: NewPart, *, now_ns: int) -> str:
     """Put a part in line; its nonce."""
-    nonce = nonce_of(draught.seed, draught.part)
-    await _put(unit, draught, nonce=nonce, now_ns=now_ns)
+    nonce = nonce_of(part.seed, part.part)
+    await _put(unit, part, nonce=nonce, now_ns=now_ns)
     return nonce
 
 
 async def _put(
     unit: Unit,
-    draught: Draught,
+    part: NewPart,
     *,
     nonce: str,
     now_ns: int,
@@ -96,12 +96,12 @@ async def _put(
     notice: str | None = None,
     counted: int = 0,
 ) -> None:
-    chat = draught.chat
+    chat = part.chat
     await unit.insert(
         _PUT,
         (
-            draught.inbox,
-            draught.part,
+            part.inbox,
+            part.part,
             chat.platform,
             chat.bot,
             chat.chat,
@@ -109,8 +109,8 @@ async def _put(
             chat.topic,
             chat.parent,
             chat.guild,
-            draught.text,
-            draught.reply_to,
+            part.text,
+            part.reply_to,
             nonce,
             notice,
             counted,
@@ -142,13 +142,13 @@ async def grow_notice(unit: Unit, row: int, *, text: str, counted: int, now_ns: 
 
 
 async def put_notice(
-    unit: Unit, draught: Draught, *, notice: str, counted: int, now_ns: int, due_at_ns: int
+    unit: Unit, part: NewPart, *, notice: str, counted: int, now_ns: int, due_at_ns: int
 ) -> None:
     """Put a notice in line: our own words about `counted` messages."""
     await _put(
         unit,
-        draught,
-        nonce=nonce_of(f"{draught.seed}/{notice}", draught.part),
+        part,
+        nonce=nonce_of(f"{part.seed}/{notice}", part.part),
         now_ns=now_ns,
         due_at_ns=due_at_ns,
         notice=notice,

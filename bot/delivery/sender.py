@@ -142,7 +142,7 @@ class Sender:
                 unit, part.row, state, now_ns=now_ns, platform_id=platform_id
             )
         )
-        self._delivery.let_go(part)
+        self._delivery.drop_text(part)
         log.info("part.closed", row=part.row, state=state.value, platform=part.chat.platform)
 
     async def _refused(self, part: Part) -> None:

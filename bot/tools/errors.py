@@ -15,7 +15,7 @@ from pydantic import Field
 from bot.errors import ToolFailed
 from bot.texts.keys import Text
 from bot.texts.tables import describe
-from bot.turn.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
+from bot.turn.interface import TRANSCRIPT_MODES, AnyTool, Tool, TurnContext
 from bot.turn.saying import names_in, repeats
 from memory.language.times import format_utc
 from memory.tool_errors.error_memory import ErrorMemory
@@ -70,8 +70,8 @@ def error_tools(
 def _write_error(
     memory: ErrorMemory, names: frozenset[str], person_ids: re.Pattern[str]
 ) -> AnyTool:
-    async def write(scene: Scene, arguments: WriteArguments) -> str:
-        _check(scene, arguments, names, person_ids)
+    async def write(context: TurnContext, arguments: WriteArguments) -> str:
+        _check(context, arguments, names, person_ids)
         record = await memory.write(
             NewErrorRecord(
                 tool=arguments.tool_name,
@@ -98,7 +98,7 @@ def _write_error(
 
 
 def _error_history(memory: ErrorMemory) -> AnyTool:
-    async def look(_scene: Scene, arguments: ErrorHistoryArguments) -> str:
+    async def look(_context: TurnContext, arguments: ErrorHistoryArguments) -> str:
         if arguments.mode is ErrorHistoryMode.READ or (arguments.id and not arguments.keyword):
             if not arguments.id:
                 raise ToolFailed("required parameter 'id' is missing: mode read needs it")
@@ -121,18 +121,21 @@ def _error_history(memory: ErrorMemory) -> AnyTool:
 
 
 def _check(
-    scene: Scene, arguments: WriteArguments, names: frozenset[str], person_ids: re.Pattern[str]
+    context: TurnContext,
+    arguments: WriteArguments,
+    names: frozenset[str],
+    person_ids: re.Pattern[str],
 ) -> None:
     """Refuse a record that would carry what people said into other sessions."""
-    if arguments.tool_name not in names and arguments.tool_name not in scene.tried:
+    if arguments.tool_name not in names and arguments.tool_name not in context.tried:
         raise ToolFailed("invalid parameter 'tool_name': there is no such tool")
     written = (*arguments.keywords, arguments.symptom, arguments.cause or "", arguments.action)
     # The name of a tool that was invented is the model's own text as well.
     text = "\n".join([arguments.tool_name.replace("_", " "), *written])
-    people = names_in(scene.said)
-    if scene.speaker is not None:
-        people |= {scene.speaker.name, scene.speaker.person.partition(":")[2]}
-    if repeats(text, scene.said, people, person_ids):
+    people = names_in(context.said)
+    if context.speaker is not None:
+        people |= {context.speaker.name, context.speaker.person.partition(":")[2]}
+    if repeats(text, context.said, people, person_ids):
         raise ToolFailed(
             "not kept: it repeats what somebody said, or holds a name, an id or an address; describe"
             " only the tool, its error and what helped, in general words"

@@ -13,7 +13,7 @@ from pydantic import Field
 from bot.errors import ToolFailed
 from bot.texts.keys import Text
 from bot.texts.tables import describe
-from bot.turn.interface import AnyTool, Scene, Tool
+from bot.turn.interface import AnyTool, Tool, TurnContext
 from memory.errors import EntryInvalid
 from memory.pools.entry import Entry, Pool
 from memory.pools.service import PoolService, Viewer
@@ -48,9 +48,9 @@ def fact_tools(pools: PoolService) -> tuple[AnyTool, ...]:
 
 
 def _remember(pools: PoolService) -> AnyTool:
-    async def run(scene: Scene, arguments: RememberArguments) -> str:
-        viewer = _viewer(scene)
-        if (await pools.state(scene.session)).paused:
+    async def run(context: TurnContext, arguments: RememberArguments) -> str:
+        viewer = _viewer(context)
+        if (await pools.state(context.session)).paused:
             raise ToolFailed("not kept: remembering is paused in this conversation")
         try:
             entry = await _same(pools, viewer, arguments.fact) or await pools.add(
@@ -82,8 +82,8 @@ async def _same(pools: PoolService, viewer: Viewer, fact: str) -> Entry | None:
 
 
 def _forget_fact(pools: PoolService) -> AnyTool:
-    async def run(scene: Scene, arguments: ForgetArguments) -> str:
-        viewer = _viewer(scene)
+    async def run(context: TurnContext, arguments: ForgetArguments) -> str:
+        viewer = _viewer(context)
         own = await _meant(pools, viewer, arguments)
         if not own:
             return "There is no such fact of theirs."
@@ -114,10 +114,10 @@ async def _meant(pools: PoolService, viewer: Viewer, arguments: ForgetArguments)
     return [one for one in found if one.owner == person]
 
 
-def _viewer(scene: Scene) -> Viewer:
-    if scene.speaker is None:
+def _viewer(context: TurnContext) -> Viewer:
+    if context.speaker is None:
         raise ToolFailed("nobody is known to speak here")
-    return Viewer(session=scene.session, speaker=scene.speaker)
+    return Viewer(session=context.session, speaker=context.speaker)
 
 
 def _line(entry: Entry) -> str:

@@ -12,7 +12,7 @@ from bot.errors import ToolFailed
 from bot.ports import ChatKind
 from bot.texts.keys import Text
 from bot.texts.tables import describe
-from bot.turn.interface import TRANSCRIPT_MODES, AnyTool, Scene, Tool
+from bot.turn.interface import TRANSCRIPT_MODES, AnyTool, Tool, TurnContext
 from memory.archive.passages import Filter
 from memory.language.text import clip, one_line
 from memory.language.times import format_rfc3339
@@ -87,13 +87,13 @@ class Past:
 def history_tool(past: Past) -> AnyTool:
     """The tool. It reads its own session only, whatever the model says."""
 
-    async def run(scene: Scene, arguments: ChatHistoryArguments) -> str:
+    async def run(context: TurnContext, arguments: ChatHistoryArguments) -> str:
         match _mode(arguments):
             case ChatHistoryMode.SEARCH:
-                return await _search(past, scene, arguments)
+                return await _search(past, context, arguments)
             case ChatHistoryMode.READ:
-                return await _read(past, scene, arguments)
-        return _listed(await past.runs.latest(scene.session, limit=LISTED), past.zone)
+                return await _read(past, context, arguments)
+        return _listed(await past.runs.latest(context.session, limit=LISTED), past.zone)
 
     return Tool(
         name=CHAT_HISTORY,
@@ -118,23 +118,23 @@ def _mode(arguments: ChatHistoryArguments) -> ChatHistoryMode:
     return ChatHistoryMode.SEARCH if (arguments.keyword or "").strip() else ChatHistoryMode.LIST
 
 
-async def _search(past: Past, scene: Scene, arguments: ChatHistoryArguments) -> str:
+async def _search(past: Past, context: TurnContext, arguments: ChatHistoryArguments) -> str:
     keyword = (arguments.keyword or "").strip()
     if not keyword:
         raise ToolFailed("required parameter 'keyword' is missing: mode search needs it")
     now_ns = past.clock.now_ns()
     days = _DAYS.get(arguments.time_range)
     query = Query(
-        session=scene.session,
+        session=context.session,
         text=keyword,
         now_ns=now_ns,
         match=arguments.match,
         limit=min(arguments.limit, MOST_HITS),
-        before=scene.shown_from,
+        before=context.shown_from,
         allowed=Filter(since_ns=None if days is None else now_ns - days * _DAY_NS),
     )
     found = await past.lookup.search(query)
-    named = scene.kind is ChatKind.GROUP
+    named = context.kind is ChatKind.GROUP
     stretches = [
         "\n".join(_line(message, found.hits, past.zone, named=named) for message in excerpt)
         for excerpt in found.excerpts
@@ -150,10 +150,10 @@ def _line(message: Message, hits: frozenset[Seq], zone: tzinfo | None, *, named:
     return f"[{format_rfc3339(message.sent_at_ns, zone)} · {message.role}] {text}"
 
 
-async def _read(past: Past, scene: Scene, arguments: ChatHistoryArguments) -> str:
+async def _read(past: Past, context: TurnContext, arguments: ChatHistoryArguments) -> str:
     if arguments.id is None:
         raise ToolFailed("required parameter 'id' is missing: mode read needs it")
-    run = await past.runs.find(scene.session, arguments.id)
+    run = await past.runs.find(context.session, arguments.id)
     if run is None:
         raise ToolFailed(f"there is no finished run {arguments.id} in this conversation")
     return "\n".join([_head(run, past.zone), f"arguments: {run.arguments}", run.result])

@@ -10,7 +10,7 @@ from pydantic import Field
 from bot.errors import ToolFailed
 from bot.texts.keys import Text
 from bot.texts.tables import describe
-from bot.turn.interface import AnyTool, Scene, Tool
+from bot.turn.interface import AnyTool, Tool, TurnContext
 from memory.language.times import format_now
 from memory.ports import Clock
 
@@ -28,7 +28,7 @@ class NowArguments:
 def now_tool(clock: Clock, zone: tzinfo | None) -> AnyTool:
     """The tool. `zone` None is the machine's own time zone."""
 
-    async def run(_scene: Scene, arguments: NowArguments) -> str:
+    async def run(_context: TurnContext, arguments: NowArguments) -> str:
         where = _zone(arguments.zone) if arguments.zone else zone
         return format_now(clock.now_ns(), where)
 

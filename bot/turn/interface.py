@@ -18,7 +18,7 @@ A = TypeVar("A")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class TurnContext:
     """Where a turn takes place. It comes from the platform, never from the model."""
 
     session: SessionId
@@ -46,7 +46,7 @@ class Tool(Generic[A]):
     """For the model."""
     arguments: type[A]
     """A dataclass; the model's arguments are validated into it, unknown ones are left out."""
-    run: Callable[[Scene, A], Awaitable[str | bytes]]
+    run: Callable[[TurnContext, A], Awaitable[str | bytes]]
     """What it finds. `ToolFailed` is told to the model; a result may be anything, of any size."""
     labels: Mapping[str, str]
     """Shown in the chat while it runs; by language tag."""
@@ -58,9 +58,9 @@ class Tool(Generic[A]):
     parallel: bool = False
     """Whether it only reads, so that several may run at once."""
 
-    def available(self, scene: Scene) -> bool:
+    def available(self, context: TurnContext) -> bool:
         """Whether it may be used there."""
-        return scene.mode in self.modes and scene.kind in self.places
+        return context.mode in self.modes and context.kind in self.places
 
 
 AnyTool = Tool[Any]

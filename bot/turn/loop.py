@@ -7,7 +7,7 @@ import structlog
 
 from bot.ports import Draft
 from bot.turn.exchanges import FULL_SHARE, Count, Exchange, exchange_of, fitted, tokens_of, within
-from bot.turn.interface import Scene
+from bot.turn.interface import TurnContext
 from bot.turn.registry import NO_KIT, Kit
 from bot.turn.replies import Cleaner, cleaner_for
 from bot.turn.running import Finished, Runner, format_arguments
@@ -46,7 +46,7 @@ class _Turn:
 
     prompt: Prompt
     kit: Kit
-    scene: Scene
+    context: TurnContext
     draft: Draft
     limits: ModelLimits
     exchanges: list[Exchange] = field(default_factory=list)
@@ -78,7 +78,7 @@ class ToolLoop:
         self._runner = runner
         self._count = count
 
-    async def reply(self, prompt: Prompt, kit: Kit, scene: Scene, draft: Draft) -> Outcome:
+    async def reply(self, prompt: Prompt, kit: Kit, context: TurnContext, draft: Draft) -> Outcome:
         """The model's answer. Tools run on the way; their failures are told to the model.
 
         Text that the model says before a tool runs is shown, and is no part of the answer.
@@ -87,7 +87,7 @@ class ToolLoop:
             ModelError: the model gave no answer.
         """
         limits = await self._chat.limits()
-        turn = _Turn(prompt=prompt, kit=kit, scene=scene, draft=draft, limits=limits)
+        turn = _Turn(prompt=prompt, kit=kit, context=context, draft=draft, limits=limits)
         spoken = await self._rounds(turn)
         if spoken is None or (not spoken.text and turn.exchanges):
             spoken = await self._last_word(turn)
@@ -144,8 +144,8 @@ class ToolLoop:
 
     async def _run(self, turn: _Turn, spoken: Spoken) -> None:
         """Run what was asked for, and keep the exchange."""
-        names = dict.fromkeys((*turn.scene.tried, *(call.name for call in spoken.calls)))
-        turn.scene = replace(turn.scene, tried=tuple(names))
+        names = dict.fromkeys((*turn.context.tried, *(call.name for call in spoken.calls)))
+        turn.context = replace(turn.context, tried=tuple(names))
         keys = [(call.name, format_arguments(call.arguments)) for call in spoken.calls]
         new = [
             call
@@ -153,9 +153,9 @@ class ToolLoop:
             if key not in turn.asked and key not in keys[:index]
         ]
         await self._show(turn, [call.name for call in new])
-        done = await self._runner.run(new, turn.kit.tools, turn.scene)
+        done = await self._runner.run(new, turn.kit.tools, turn.context)
         found = excerpts_in(one.text for one in done)
-        turn.scene = replace(turn.scene, said=(*turn.scene.said, *found))
+        turn.context = replace(turn.context, said=(*turn.context.said, *found))
         waiting = iter(done)
         finished = [
             next(waiting) if any(call is one for one in new) else self._runner.repeated(call)
@@ -170,7 +170,7 @@ class ToolLoop:
         """Show in the chat what runs."""
         for name in dict.fromkeys(names):
             if tool := turn.kit.tools.get(name):
-                await turn.draft.status(tool.labels[turn.scene.language])
+                await turn.draft.status(tool.labels[turn.context.language])
 
     def _cut(self, turn: _Turn, exchange: Exchange) -> Exchange:
         """The exchange with its results cut to the room that there is."""

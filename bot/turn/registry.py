@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from json import dumps
 
 from bot.turn.arguments import schema_of
-from bot.turn.interface import AnyTool, Offer, Scene
+from bot.turn.interface import AnyTool, Offer, TurnContext
 from memory.ports import ModelLimits, ToolSpec
 from memory.prompt.wording import wording
 
@@ -41,9 +41,9 @@ class Toolbox:
         """Every tool's name."""
         return tuple(offer.tool.name for offer in self._offers)
 
-    def kit(self, scene: Scene, limits: ModelLimits, count: Callable[[str], int]) -> Kit:
+    def kit(self, context: TurnContext, limits: ModelLimits, count: Callable[[str], int]) -> Kit:
         """What this model is offered here; nothing to a model that cannot use tools."""
-        offered = [offer for offer in self._offers if offer.tool.available(scene)]
+        offered = [offer for offer in self._offers if offer.tool.available(context)]
         if not limits.tools or not offered:
             return NO_KIT
         specs = tuple(

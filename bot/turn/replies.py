@@ -158,9 +158,3 @@ def cleaner_for(request: ChatRequest) -> Cleaner:
     asked = [message.text for message in request.messages if message.role is ChatRole.USER]
     text = _METADATA.sub("", asked[-1], count=1) if asked else ""
     return TaiwanCleaner() if wants_taiwan(text) else ReplyCleaner()
-
-
-def clean(reply: str) -> str:
-    """A whole reply, made fit to be shown; empty when nothing of it is."""
-    cleaner = ReplyCleaner()
-    return (cleaner.feed(reply) + cleaner.finish()).strip()

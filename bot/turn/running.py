@@ -13,7 +13,7 @@ import structlog
 
 from bot.errors import ToolFailed
 from bot.turn.arguments import parse
-from bot.turn.interface import AnyTool, Scene
+from bot.turn.interface import AnyTool, TurnContext
 from memory.errors import KithError
 from memory.language.text import clip, scrub
 from memory.ports import Clock, ToolCall
@@ -62,7 +62,7 @@ class Runner:
         self._advise = advise
 
     async def run(
-        self, calls: Sequence[ToolCall], tools: Mapping[str, AnyTool], scene: Scene
+        self, calls: Sequence[ToolCall], tools: Mapping[str, AnyTool], context: TurnContext
     ) -> list[Finished]:
         """Run what was asked for in one go; results in the order of the calls.
 
@@ -71,10 +71,10 @@ class Runner:
         wanted = calls[:MOST_CALLS]
         if all(call.name in tools and tools[call.name].parallel for call in wanted):
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._one(call, tools, scene)) for call in wanted]
+                tasks = [group.create_task(self._one(call, tools, context)) for call in wanted]
             done = [task.result() for task in tasks]
         else:
-            done = [await self._one(call, tools, scene) for call in wanted]
+            done = [await self._one(call, tools, context) for call in wanted]
         return done + [self._refused(call, "too many calls at once") for call in calls[MOST_CALLS:]]
 
     def repeated(self, call: ToolCall) -> Finished:
@@ -83,11 +83,13 @@ class Runner:
             call, "this was already run with the same arguments; use the result above"
         )
 
-    async def _one(self, call: ToolCall, tools: Mapping[str, AnyTool], scene: Scene) -> Finished:
+    async def _one(
+        self, call: ToolCall, tools: Mapping[str, AnyTool], context: TurnContext
+    ) -> Finished:
         began_ns = self._clock.now_ns()
         tool = tools.get(call.name)
         try:
-            text, failed = await self._attempt(call, tool, tools, scene), False
+            text, failed = await self._attempt(call, tool, tools, context), False
         except KithError as error:
             text, failed = f"error: {error}", True
         limit_chars = tool.output_chars if tool else 1_000
@@ -117,14 +119,14 @@ class Runner:
         call: ToolCall,
         tool: AnyTool | None,
         tools: Mapping[str, AnyTool],
-        scene: Scene,
+        context: TurnContext,
     ) -> str | bytes:
         if tool is None:
             raise ToolFailed(f"there is no tool of that name; there are: {', '.join(tools)}")
         arguments = parse(tool.arguments, call.arguments)
         try:
             async with asyncio.timeout(tool.time_limit_s) as scope:
-                return await tool.run(scene, arguments)
+                return await tool.run(context, arguments)
         except TimeoutError:
             if not scope.expired():
                 raise

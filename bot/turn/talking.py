@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.ports import Draft
-from bot.turn.interface import TRANSCRIPT_MODES, Scene
+from bot.turn.interface import TRANSCRIPT_MODES, TurnContext
 from bot.turn.loop import Outcome, ToolLoop
 from bot.turn.registry import NO_KIT, Kit, Toolbox
 from bot.turn.running import Advise, Finished, Runner, no_advice
@@ -57,29 +57,29 @@ class Talker:
         runner = Runner(clock=clock, advise=tooling.advise)
         self._loop = ToolLoop(chat=chat, runner=runner, count=engine.count_tokens)
 
-    async def answer(self, scene: Scene, entry: NewMessage, draft: Draft) -> Talked:
+    async def answer(self, context: TurnContext, entry: NewMessage, draft: Draft) -> Talked:
         """The model's answer to a message, shown in the draft as it is written.
 
         Raises:
             PromptTooLong: the message does not fit the model by itself.
             ModelError: the model gave no answer.
         """
-        composed, kit = await self._compose(scene, entry)
-        seen = _seen(scene, composed)
+        composed, kit = await self._compose(context, entry)
+        seen = _seen(context, composed)
         outcome = await self._loop.reply(composed.prompt, kit, seen, draft)
         self._learn(composed, kit, outcome)
         return Talked(text=outcome.text, composed=composed, runs=outcome.runs)
 
-    async def keep(self, unit: Unit, scene: Scene, talked: Talked) -> None:
+    async def keep(self, unit: Unit, context: TurnContext, talked: Talked) -> None:
         """Keep which tools ran, as part of the caller's transaction; nothing in pools mode."""
-        if scene.mode in TRANSCRIPT_MODES:
-            await self._keep(unit, scene.session, [_run(one) for one in talked.runs])
+        if context.mode in TRANSCRIPT_MODES:
+            await self._keep(unit, context.session, [_run(one) for one in talked.runs])
 
-    async def _compose(self, scene: Scene, entry: NewMessage) -> tuple[Composed, Kit]:
+    async def _compose(self, context: TurnContext, entry: NewMessage) -> tuple[Composed, Kit]:
         """The prompt with the tools on offer; without any where the message needs all the room."""
-        compose = partial(self._engine.compose, scene.session, entry, mode=scene.mode)
+        compose = partial(self._engine.compose, context.session, entry, mode=context.mode)
         limits = await self._chat.limits()
-        kit = self._toolbox.kit(scene, limits, self._engine.count_tokens)
+        kit = self._toolbox.kit(context, limits, self._engine.count_tokens)
         try:
             composed = await compose(reserved_tokens=kit.tokens)
         except PromptTooLong:
@@ -106,9 +106,9 @@ def _run(finished: Finished) -> ToolRun:
     )
 
 
-def _seen(scene: Scene, composed: Composed) -> Scene:
-    """The scene with what the model sees of the past."""
+def _seen(context: TurnContext, composed: Composed) -> TurnContext:
+    """The context with what the model sees of the past."""
     prompt = composed.prompt
     # The bot's own replies retell what people said, so only the rules are nobody's words.
     said = tuple(one.text for one in prompt.messages if one.role is not ChatRole.SYSTEM)
-    return replace(scene, shown_from=prompt.window_from, said=said)
+    return replace(context, shown_from=prompt.window_from, said=said)

@@ -14,7 +14,7 @@ from bot.ports import ChatKind, Draft, Reply
 from bot.texts.keys import Text
 from bot.texts.language import Language
 from bot.texts.tables import say
-from bot.turn.interface import Scene
+from bot.turn.interface import TurnContext
 from bot.turn.talking import NO_TOOLING, Talked, Talker, Tooling
 from memory.database.database import Unit
 from memory.engine import Engine
@@ -76,7 +76,7 @@ class TurnEngine:
 
     async def answer(
         self,
-        scene: Scene,
+        context: TurnContext,
         entry: NewMessage,
         draft: Draft = SILENT,
         settle: Settle = _nothing_else,
@@ -84,7 +84,7 @@ class TurnEngine:
         """Answer a message, and keep the turn: the turn boundary.
 
         Args:
-            scene: where it was said.
+            context: where it was said.
             entry: the message.
             draft: where the reply appears while it is written.
             settle: what else belongs into the transaction.
@@ -97,15 +97,15 @@ class TurnEngine:
         """
         began_ns = self._clock.now_ns()
         try:
-            reply = await self._turn(scene, entry, draft, settle)
+            reply = await self._turn(context, entry, draft, settle)
         except KithError as error:
-            log.warning("turn.failed", session=scene.session, error=type(error).__name__)
-            reply = await self._fail(_failure(error, scene.language), settle)
+            log.warning("turn.failed", session=context.session, error=type(error).__name__)
+            reply = await self._fail(_failure(error, context.language), settle)
         except Exception:
-            log.exception("turn.broke", session=scene.session)
-            reply = await self._fail(say(Text.FAULT, scene.language), settle)
+            log.exception("turn.broke", session=context.session)
+            reply = await self._fail(say(Text.FAULT, context.language), settle)
         elapsed_ms = (self._clock.now_ns() - began_ns) // 1_000_000
-        log.info("turn.ended", session=scene.session, kept=reply.kept, elapsed_ms=elapsed_ms)
+        log.info("turn.ended", session=context.session, kept=reply.kept, elapsed_ms=elapsed_ms)
         return reply
 
     async def _fail(self, text: str, settle: Settle) -> Reply:
@@ -114,27 +114,29 @@ class TurnEngine:
             await settle(unit, reply)
         return reply
 
-    async def _turn(self, scene: Scene, entry: NewMessage, draft: Draft, settle: Settle) -> Reply:
-        talking = self._talker.answer(scene, entry, draft)
-        talked = await self._stoppable(scene.session, talking)
+    async def _turn(
+        self, context: TurnContext, entry: NewMessage, draft: Draft, settle: Settle
+    ) -> Reply:
+        talking = self._talker.answer(context, entry, draft)
+        talked = await self._stoppable(context.session, talking)
         text, composed = talked.text, talked.composed
         if not text:
-            return await self._fail(say(Text.NO_ANSWER, scene.language), settle)
+            return await self._fail(say(Text.NO_ANSWER, context.language), settle)
         reply = Reply(text=text, kept=True)
         said = NewMessage(role=Role.ASSISTANT, text=text, sent_at_ns=self._clock.now_ns())
         turn = Turn(
-            session=scene.session,
-            title=scene.title,
+            session=context.session,
+            title=context.title,
             epoch=composed.epoch,
             entry=entry,
             reply=said,
-            mode=scene.mode,
-            group=scene.kind is ChatKind.GROUP,
+            mode=context.mode,
+            group=context.kind is ChatKind.GROUP,
             shown=composed.shown,
         )
         async with self._engine.unit() as unit:
             mark = await self._engine.observe(unit, turn)
-            await self._talker.keep(unit, scene, talked)
+            await self._talker.keep(unit, context, talked)
             await settle(unit, reply)
         self._engine.settled(turn, mark)
         return reply

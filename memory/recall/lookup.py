@@ -50,7 +50,7 @@ class Lookup:
         """
         limit = max(1, min(query.limit, MOST_HITS))
         keyword_only = False
-        if query.match is Match.SEMANTIC:
+        if query.match is Match.SEMANTIC and not _quoted(query.text):
             ranked = await self._recall.rank(query)
             hits = [message.seq for message in ranked.messages[:limit]]
             keyword_only = ranked.keyword_only

@@ -13,7 +13,7 @@ class Match(StrEnum):
     """How to search."""
 
     SEMANTIC = "semantic"
-    """By meaning and by any word, the best first."""
+    """By meaning and by any word, the best first; a text in quotation marks as by KEYWORD."""
     KEYWORD = "keyword"
     """All words in any order, or a quoted phrase; the best first by BM25 and recency."""
 

@@ -40,6 +40,16 @@ async def test_the_same_search_answers_in_the_chat(kith):
     assert "/history green tea" in done.lines[2]
 
 
+async def test_several_words_are_all_looked_for_and_quoted_ones_just_as_they_stand(kith):
+    said = '/history spring Kyoto\n/history "in spring"\n/history "spring in"\n/history 「綠茶」\n'
+    done = await kith.chat(said)
+
+    assert "I moved to Kyoto in spring." in done.lines[0]
+    assert "I moved to Kyoto in spring." in done.lines[1]
+    assert "found nothing" in done.lines[2]
+    assert "我最喜歡喝綠茶。" in done.lines[3]
+
+
 async def test_a_search_where_nothing_is_kept_says_so(kith):
     done = await kith.run("memory", "search", "x", "y", "--data-dir", kith.home / "nowhere")
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from adapters.embedded.errors import SourceFailed
-from adapters.embedded.sources.interface import Job, Stage
+from adapters.embedded.sources.interface import Fetch, Stage
 from adapters.embedded.threads import in_thread
 
 _BLOCK_BYTES = 4 << 20
@@ -22,7 +22,7 @@ class GivenFile:
         """Name for people."""
         return str(self._path)
 
-    async def fill(self, job: Job) -> None:
+    async def fill(self, job: Fetch) -> None:
         """The whole file, from its start.
 
         Raises:

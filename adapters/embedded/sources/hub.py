@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import httpx
 
 from adapters.embedded.errors import SourceFailed
-from adapters.embedded.sources.interface import Job, Stage
+from adapters.embedded.sources.interface import Fetch, Stage
 from adapters.embedded.threads import in_thread
 from adapters.embedded.weights import Weights
 
@@ -27,7 +27,7 @@ class Hub:
     def __init__(self, client: httpx.AsyncClient) -> None:
         self._client = client
 
-    async def fill(self, job: Job) -> None:
+    async def fill(self, job: Fetch) -> None:
         """What is missing of the file; a connection that breaks is taken up again.
 
         Raises:
@@ -51,7 +51,7 @@ class Hub:
             if cuts == _CUTS:
                 raise SourceFailed(why)
 
-    async def _take(self, job: Job) -> None:
+    async def _take(self, job: Fetch) -> None:
         """One request, from the byte after the last one that is here."""
         weights, partial = job.weights, job.partial
         headers = {"Accept-Encoding": "identity"}

@@ -28,7 +28,7 @@ class Report(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Fetch:
     """One file that is being fetched."""
 
     weights: Weights
@@ -42,7 +42,7 @@ class Job:
         self.report(stage, done_bytes=self.partial.size_bytes, total_bytes=self.weights.size_bytes)
 
 
-class Source(Protocol):
+class WeightsSource(Protocol):
     """Somewhere that the bytes of a model file come from."""
 
     @property
@@ -55,7 +55,7 @@ class Source(Protocol):
         """Whether a part of the file lies on the disk a second time while it is read."""
         ...
 
-    async def fill(self, job: Job) -> None:
+    async def fill(self, job: Fetch) -> None:
         """Append what is missing to `job.partial`.
 
         It may be cancelled at any await and leaves the partial file fit to be continued.

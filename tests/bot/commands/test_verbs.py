@@ -9,7 +9,7 @@ import pytest
 from adapters.registry import MANIFESTS
 from adapters.telegram.options import TELEGRAM
 from bot.access.access import Access
-from bot.access.audit import Audit, latest
+from bot.access.audit import Audit
 from bot.access.places import Places
 from bot.access.positions import Moves
 from bot.commands.admin import AdminCommands
@@ -18,7 +18,7 @@ from bot.commands.talk import TalkCommands
 from bot.config.access_settings import AccessSettings, IdLists
 from bot.ports import Author, ChatKind, ChatRef, CommandCall
 from bot.service.service_status import AdapterStatus, ServiceStatus, Standing
-from bot.turn.interface import Scene
+from bot.turn.interface import TurnContext
 from bot.turn.turns import TurnEngine
 from memory.database.database import MEMORY_SCHEMA, open_database
 from memory.engine import open_engine
@@ -62,7 +62,9 @@ class Desk:
     async def chat(self, text):
         speaker = Speaker(person=PersonId("telegram:7"), name="Ann")
         entry = NewMessage(role=Role.USER, text=text, sent_at_ns=NOON_NS, speaker=speaker)
-        return await self.turns.answer(Scene(session=SESSION, title="Ann", speaker=speaker), entry)
+        return await self.turns.answer(
+            TurnContext(session=SESSION, title="Ann", speaker=speaker), entry
+        )
 
     async def messages(self):
         facts = await self.engine.inspect(SESSION)
@@ -228,8 +230,8 @@ async def test_what_an_admin_changed_is_written_down(desk):
     await desk.say(f"/admin inspect {SESSION}", user="9")
 
     async with desk.database.reading() as reader:
-        [deed] = await latest(reader, limit=10)
-    assert (deed.person, deed.action, deed.target) == ("telegram:9", "reset all", SESSION)
+        [entry] = await reader.rows("SELECT person, action, target FROM audit")
+    assert tuple(entry) == ("telegram:9", "reset all", SESSION)
 
 
 @pytest.mark.parametrize("verb", ["inspect", "reset"])

@@ -21,7 +21,7 @@ class Turns:
         self.outcomes = []
         self.may_end = asyncio.Event()
 
-    async def answer(self, scene, entry, draft):
+    async def answer(self, context, entry, draft):
         await self.may_end.wait()
         outcome = self.outcomes.pop(0)
         if isinstance(outcome, Exception):

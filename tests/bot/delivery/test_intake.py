@@ -410,19 +410,19 @@ async def test_a_memory_chosen_while_a_message_waits_holds_for_its_reply(tmp_pat
 
 @pytest.mark.parametrize(("chat", "shared"), [(direct(), False), (group(), True)])
 async def test_a_turn_knows_whether_others_read_along(tmp_path, monkeypatch, chat, shared):
-    scenes = []
+    contexts = []
     answer = TurnEngine.answer
 
-    async def noted(self, scene, *rest, **more):
-        scenes.append(scene)
-        return await answer(self, scene, *rest, **more)
+    async def noted(self, context, *rest, **more):
+        contexts.append(context)
+        return await answer(self, context, *rest, **more)
 
     monkeypatch.setattr(TurnEngine, "answer", noted)
     async with open_house(tmp_path) as house:
         await house.intake.accept([said("hi", chat=chat)])
         await house.settled()
 
-    assert [scene.kind is ChatKind.GROUP for scene in scenes] == [shared]
+    assert [context.kind is ChatKind.GROUP for context in contexts] == [shared]
 
 
 async def _settle_alone(house, claim: Claim, claims):

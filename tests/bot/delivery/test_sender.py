@@ -1,4 +1,5 @@
 import asyncio
+from secrets import token_hex
 
 import pytest
 from structlog.testing import capture_logs
@@ -7,6 +8,8 @@ from adapters.discord.options import DISCORD
 from adapters.registry import MANIFESTS
 from adapters.telegram.options import TELEGRAM
 from bot.config.delivery_settings import DeliverySettings
+from bot.delivery import outbox
+from bot.delivery.outbox import NewPart
 from bot.errors import PlatformUnreachable, SendDeferred, SendRefused, SendUnknown
 from memory.errors import StoreError
 from tests.bot.house import direct, open_house, said, until
@@ -14,8 +17,11 @@ from tests.fakes import FakeAdapter, FakeClock
 
 
 async def post(house, chat, *texts):
+    """Queue parts that answer no message."""
     async with house.database.unit() as unit:
-        await house.delivery.post(unit, chat, texts)
+        for number, text in enumerate(texts):
+            part = NewPart(chat=chat, text=text, part=number, seed=token_hex(16))
+            await outbox.put(unit, part, now_ns=house.clock.now_ns())
     house.delivery.wake()
 
 

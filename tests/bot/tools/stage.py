@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from bot.ports import ChatKind
 from bot.texts.language import Language, language_of
-from bot.turn.interface import Scene, Tool
+from bot.turn.interface import Tool, TurnContext
 from bot.turn.registry import Toolbox
 from bot.turn.running import no_advice
 from bot.turn.talking import Tooling, keep_nothing
@@ -70,14 +70,14 @@ class Stage:
     async def ask(self, text, *, session="telegram-7", group=False, mode=Mode.FULL):
         self.clock.advance(1)
         entry = NewMessage(role=Role.USER, text=text, sent_at_ns=self.clock.now_ns(), speaker=ANN)
-        scene = Scene(
+        context = TurnContext(
             session=SessionId(session),
             kind=ChatKind.GROUP if group else ChatKind.DIRECT,
             mode=mode,
             speaker=ANN,
             language=language_of(text),
         )
-        return await self.turns.answer(scene, entry, self.draft)
+        return await self.turns.answer(context, entry, self.draft)
 
     def told(self, request=-1):
         """Texts of the tool results in a request."""

@@ -22,7 +22,7 @@ NOTE = {
 }
 
 
-async def fails(_scene, _arguments):
+async def fails(_context, _arguments):
     raise ToolFailed("quota exceeded: too many lookups in a minute")
 
 
@@ -161,7 +161,7 @@ async def test_error_history_searches_and_reads(tmp_path):
 
 
 async def test_an_empty_result_brings_up_what_is_known_about_no_data(tmp_path):
-    async def nothing(_scene, _arguments):
+    async def nothing(_context, _arguments):
         return ""
 
     note = NOTE | {"symptom": "no data for a long question", "keywords": ["no data"]}

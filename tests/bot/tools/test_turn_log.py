@@ -4,7 +4,7 @@ from memory.values import Mode, SessionId
 from tests.bot.tools.stage import asks, open_stage, tool
 
 
-async def echo(_scene, arguments):
+async def echo(_context, arguments):
     return f"echo {arguments.words}"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import aiosqlite
 
-from bot.turn.interface import Scene
+from bot.turn.interface import TurnContext
 from bot.turn.turns import TurnEngine
 from memory.database.database import open_database
 from memory.engine import open_engine
@@ -59,7 +59,7 @@ async def talk(directory, step):
         speaker = Speaker(person=PersonId("console:me"), name="me")
         for _ in range(TURNS):
             entry = NewMessage(role=Role.USER, text="the question", sent_at_ns=1, speaker=speaker)
-            await turns.answer(Scene(session=SessionId("cli-main"), speaker=speaker), entry)
+            await turns.answer(TurnContext(session=SessionId("cli-main"), speaker=speaker), entry)
     os._exit(0)
 
 

@@ -15,7 +15,7 @@ from tests.bot.tools.stage import asks, open_stage, tool
 from tests.fakes import FakeChatModel
 
 
-async def echo(_scene, arguments):
+async def echo(_context, arguments):
     return f"echo {arguments.words}" * arguments.count
 
 
@@ -143,7 +143,7 @@ async def test_a_loop_that_never_ends_is_ended_without_tools(tmp_path):
 async def test_the_same_call_again_and_again_is_run_once(tmp_path):
     ran = []
 
-    async def count(_scene, arguments):
+    async def count(_context, arguments):
         ran.append(arguments)
         return "found"
 
@@ -181,7 +181,7 @@ async def test_bad_arguments_are_told_to_the_model(tmp_path):
 
 
 async def test_a_failing_tool_is_told_with_what_earlier_failures_teach(tmp_path):
-    async def fails(_scene, _arguments):
+    async def fails(_context, _arguments):
         raise ToolFailed("no permission for that")
 
     async def advise(name, said):
@@ -198,7 +198,7 @@ async def test_a_failing_tool_is_told_with_what_earlier_failures_teach(tmp_path)
 
 @pytest.mark.looptime
 async def test_a_tool_that_hangs_is_given_up_and_the_turn_goes_on(tmp_path):
-    async def hangs(_scene, _arguments):
+    async def hangs(_context, _arguments):
         await asyncio.Event().wait()
 
     replies = [asks(("probe", {})), "It did not answer."]
@@ -213,7 +213,7 @@ async def test_a_tool_that_hangs_is_given_up_and_the_turn_goes_on(tmp_path):
 
 @pytest.mark.looptime
 async def test_a_person_can_stop_a_turn_while_a_tool_runs(tmp_path):
-    async def hangs(_scene, _arguments):
+    async def hangs(_context, _arguments):
         await asyncio.Event().wait()
 
     async with open_stage(tmp_path, [tool(hangs)], [asks(("probe", {}))]) as stage:
@@ -229,7 +229,7 @@ async def test_a_person_can_stop_a_turn_while_a_tool_runs(tmp_path):
 async def test_tools_that_only_read_run_at_once_and_others_in_order(tmp_path):
     order = []
 
-    async def slow(_scene, arguments):
+    async def slow(_context, arguments):
         order.append(f"+{arguments.words}")
         await asyncio.sleep(1)
         order.append(f"-{arguments.words}")
@@ -256,7 +256,7 @@ async def test_tools_that_only_read_run_at_once_and_others_in_order(tmp_path):
     ],
 )
 async def test_whatever_a_tool_returns_is_short_plain_framed_data(tmp_path, result, told):
-    async def returns(_scene, _arguments):
+    async def returns(_context, _arguments):
         return result
 
     async with open_stage(tmp_path, [tool(returns)], [asks(("probe", {})), "done"]) as stage:
@@ -271,7 +271,7 @@ async def test_whatever_a_tool_returns_is_short_plain_framed_data(tmp_path, resu
     "result", ["x" * 10_000_000, b"\xe7\xb6\xa0" * 3_500_000, "綠茶\n" * 3_000_000]
 )
 async def test_ten_megabytes_are_cut_to_what_the_model_can_read(tmp_path, result):
-    async def returns(_scene, _arguments):
+    async def returns(_context, _arguments):
         return result
 
     async with open_stage(tmp_path, [tool(returns)], [asks(("probe", {})), "long"]) as stage:
@@ -286,8 +286,8 @@ async def test_ten_megabytes_are_cut_to_what_the_model_can_read(tmp_path, result
 async def test_another_persons_id_in_the_arguments_reaches_no_other_session(tmp_path):
     seen = []
 
-    async def whose(scene, _arguments):
-        seen.append((scene.session, scene.speaker.person))
+    async def whose(context, _arguments):
+        seen.append((context.session, context.speaker.person))
         return "ok"
 
     given = {"words": "telegram:42", "session": "telegram-42", "person": "telegram:42"}
@@ -344,7 +344,7 @@ async def test_a_server_that_cannot_parse_the_models_call_gets_asked_without_too
 async def test_old_exchanges_are_condensed_in_the_prompt_and_the_notes_stay(tmp_path):
     limits = ModelLimits(context_tokens=4096, prompt_tokens=3500, reply_tokens=512, tools=True)
 
-    async def long(_scene, arguments):
+    async def long(_context, arguments):
         lines = [f"{arguments.words} line {n} with some more text in it" for n in range(60)]
         return "\n".join(lines)
 

@@ -2,7 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.turn.replies import ReplyCleaner, clean
+from bot.turn.replies import ReplyCleaner
+
+
+def clean(reply):
+    """A whole reply, cleaned."""
+    cleaner = ReplyCleaner()
+    return (cleaner.feed(reply) + cleaner.finish()).strip()
 
 
 def streamed(reply, size):

@@ -6,7 +6,7 @@ from structlog.testing import capture_logs
 
 from bot.delivery.router import open_router
 from bot.texts.language import language_of
-from bot.turn.interface import Scene
+from bot.turn.interface import TurnContext
 from bot.turn.turns import TurnEngine
 from memory.archive import messages_table
 from memory.database import sessions_table
@@ -35,8 +35,8 @@ class House:
         return NewMessage(role=Role.USER, text=text, sent_at_ns=self.clock.now_ns(), speaker=MEI)
 
     async def say(self, text, session=HERE, **more):
-        scene = Scene(session=session, title="t", speaker=MEI, language=language_of(text))
-        return await self.turns.answer(scene, self.entry(text), **more)
+        context = TurnContext(session=session, title="t", speaker=MEI, language=language_of(text))
+        return await self.turns.answer(context, self.entry(text), **more)
 
     async def kept(self, session=HERE):
         async with self.database.reading() as reader:

@@ -21,7 +21,7 @@ from memory.tool_errors.run_log import RunLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Toolshed:
+class ToolSet:
     """The tools, with the two memories that are theirs."""
 
     tooling: Tooling
@@ -29,7 +29,7 @@ class Toolshed:
     runs: RunLog
 
 
-def toolshed(
+def tool_set(
     *,
     engine: Engine,
     database: Database,
@@ -37,7 +37,7 @@ def toolshed(
     clock: Clock,
     zone: tzinfo | None,
     person_ids: re.Pattern[str],
-) -> Toolshed:
+) -> ToolSet:
     """Every tool there is, over an engine and its database."""
     errors = ErrorMemory(database=database, embedder=models.embed, clock=clock)
     runs = RunLog(database=database, clock=clock)
@@ -48,7 +48,7 @@ def toolshed(
         now_tool(clock, zone),
     )
     known = [tool.name for tool in tools]
-    return Toolshed(
+    return ToolSet(
         tooling=Tooling(
             toolbox=Toolbox((*tools, *error_tools(errors, known, person_ids))),
             advise=advice_from(errors),
