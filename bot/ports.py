@@ -288,6 +288,11 @@ class Intake(Protocol):
 class CommandDoor(Protocol):
     """Where adapters hand in commands given through the platform's own interface."""
 
+    @property
+    def broken(self) -> Mapping[str, str]:
+        """What to answer where not even `run` could, by language tag; `en` is always there."""
+        ...
+
     async def run(self, call: CommandCall) -> CommandAnswer:
         """Carry the command out, or answer why not. Never raises for what a person typed."""
         ...

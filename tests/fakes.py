@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from inspect import isawaitable
+from typing import ClassVar
 
 import numpy as np
 
@@ -275,6 +276,11 @@ def _identity(inbound: Inbound) -> tuple[Platform, str, str, str]:
 
 class FakeCommandDoor:
     """Answers every command from a function and records the calls."""
+
+    broken: ClassVar = {
+        "en": "Something went wrong with this command. Please try again later.",
+        "zh-TW": "這個指令出了問題，請稍後再試。",
+    }
 
     def __init__(self, answer: Callable[[CommandCall], CommandAnswer] | None = None) -> None:
         self._answer = answer or (lambda call: CommandAnswer(text=f"done: {call.name}"))

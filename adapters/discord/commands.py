@@ -40,11 +40,6 @@ _TYPES: Mapping[OptionKind, type] = {
 _LOCALES = {"en": ("en-US", "en-GB")}
 """Discord's names of the house's language tags, where they differ."""
 
-_FAILED = {
-    "en": "Something went wrong with this command. Please try again later.",
-    "zh-TW": "這個指令出了問題，請稍後再試。",
-}
-
 
 class Tree(app_commands.CommandTree[discord.Client]):
     """The commands of one client."""
@@ -94,7 +89,11 @@ class Tree(app_commands.CommandTree[discord.Client]):
         log.error("discord.command_failed", command=_named(interaction), error=type(cause).__name__)
         if not interaction.response.is_done() and not await _acknowledged(interaction):
             return
-        await _deliver(interaction, _failed(interaction), private=True)
+        await _deliver(interaction, self._failed(interaction), private=True)
+
+    def _failed(self, interaction: Interaction) -> str:
+        texts = self._door.broken
+        return texts.get(interaction.locale.value, texts["en"])
 
     async def _use(
         self, spec: CommandSpec, interaction: Interaction, given: dict[str, Any]
@@ -115,7 +114,7 @@ class Tree(app_commands.CommandTree[discord.Client]):
             return await self._door.run(call)
         except KithError as exc:
             log.warning("discord.command_failed", command=spec.path, error=type(exc).__name__)
-            return CommandAnswer(text=_failed(interaction), private=spec.private)
+            return CommandAnswer(text=self._failed(interaction), private=spec.private)
 
 
 async def _acknowledged(interaction: Interaction, *, private: bool = True) -> bool:
@@ -165,10 +164,6 @@ async def _write_aside(interaction: Interaction, text: str, *, private: bool) ->
             await target.send(part)
     except FOREIGN as exc:
         log.warning("discord.command_unanswered", error=type(exc).__name__)
-
-
-def _failed(interaction: Interaction) -> str:
-    return _FAILED.get(interaction.locale.value, _FAILED["en"])
 
 
 def _named(interaction: Interaction) -> str:

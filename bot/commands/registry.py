@@ -1,6 +1,6 @@
 """The command registry: one table serves the console, text commands and native slash commands."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -71,6 +71,11 @@ class Commands:
         own = [Command(spec=spec, handle=self._help) for spec in (help_, start)]
         self._commands = {command.spec.path: command for command in (*own, *commands)}
         self._place = place
+
+    @property
+    def broken(self) -> Mapping[str, str]:
+        """What is answered where a command could not be carried out at all, by language tag."""
+        return describe(Text.COMMAND_BROKE)
 
     @property
     def specs(self) -> tuple[CommandSpec, ...]:

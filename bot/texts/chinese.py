@@ -77,6 +77,7 @@ CHINESE: Mapping[Text, str] = {
     Text.ADMINS_ONLY: "只有管理者可以這麼做。",
     Text.ASK_ALONE: "在這裡回答會讓其他人看到，請私訊我再問一次。",
     Text.COMMAND_FAILED: "沒有成功：{reason}。",
+    Text.COMMAND_BROKE: "這個指令出了問題，請稍後再試。",
     # /new, /stop, /reset
     Text.NEW_WINDOW: "新的對話開始了。沒有刪除任何內容，我整理過的摘要也都還在。",
     Text.STOPPING: "好，我停下來。",

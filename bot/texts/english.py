@@ -82,6 +82,7 @@ ENGLISH: Mapping[Text, str] = {
     Text.ADMINS_ONLY: "Only an administrator may do that.",
     Text.ASK_ALONE: "Others would read the answer here. Please ask me in a direct chat.",
     Text.COMMAND_FAILED: "That did not work: {reason}.",
+    Text.COMMAND_BROKE: "Something went wrong with this command. Please try again later.",
     # /new, /stop, /reset
     Text.NEW_WINDOW: (
         "A new conversation begins. Nothing was deleted; what I summarised stays with me."

@@ -77,6 +77,7 @@ class Text(StrEnum):
     ADMINS_ONLY = auto()
     ASK_ALONE = auto()
     COMMAND_FAILED = auto()
+    COMMAND_BROKE = auto()
 
     # /new, /stop, /reset
     NEW_WINDOW = auto()
