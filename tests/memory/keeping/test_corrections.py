@@ -59,13 +59,13 @@ def message(seq):
     return Source(kind=SourceKind.MESSAGE, id=str(seq))
 
 
-async def summarise(database, seq):
+async def summarise(database, seq, *, chars=0):
     async with database.unit() as unit:
         await summaries_table.save(
             unit,
             CHAT,
             summary=Summary(key_decisions=("Do: x",)),
-            cursor=Cursor(seq=seq),
+            cursor=Cursor(seq=seq, chars=chars),
             expected=await summaries_table.standing(unit, CHAT),
             now_ns=1,
         )
@@ -176,6 +176,19 @@ async def test_a_summary_that_covers_the_message_is_given_up_and_one_that_does_n
     assert await version(database) == 0
     async with database.reading() as reader:
         assert await summaries_table.due(reader) == [CHAT]
+
+
+@pytest.mark.parametrize("change", ["edit", "deletion"])
+async def test_a_summary_that_covers_half_of_the_message_is_given_up(database, corrections, change):
+    first, _ = await say(database, "a", "1"), await say(database, "secret, and more", "2")
+    await summarise(database, first, chars=6)
+
+    if change == "edit":
+        await corrections.edited(CHAT, "2", "nothing")
+    else:
+        await corrections.deleted(CHAT, ["2"])
+
+    assert await version(database) == 0
 
 
 async def test_the_same_words_again_change_nothing(database, corrections):
