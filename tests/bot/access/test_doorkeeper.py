@@ -35,6 +35,16 @@ def test_whoever_sits_at_the_console_may_everything():
     assert place.session == "cli-main"
 
 
+def test_each_person_has_a_session_of_their_own_where_the_settings_say_so():
+    bo = Author(person=PersonId("telegram:8"), name="Bo")
+    rules = AccessSettings(allow=IdLists(chats=("-5",)), person_sessions=("-5",))
+    keeper = Doorkeeper(Access({Platform.TELEGRAM: rules}), Moves())
+
+    sessions = [keeper.place(GROUP, author).session for author in (ANN, bo)]
+
+    assert sessions == ["tg-1--5-u7", "tg-1--5-u8"]
+
+
 def test_other_settings_count_from_the_moment_they_are_given():
     keeper = doorkeeper()
     assert not keeper.place(GROUP, ANN).verdict.allowed
