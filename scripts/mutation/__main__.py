@@ -6,7 +6,7 @@
     scripts/mutate --verify                  only look whether the standing list fits the source
 
 Each break is made in a copy of the work tree, never in the tree itself. First the tests that mirror
-the broken file's folder run, then those of its whole package, then with --full all of them; the
+the broken file's folder run, then those of its package, then with `--tests all` all of them; the
 first that fails ends it, and is run once more without the break, to see that it fails for no other
 reason. The standing list is scripts/mutation/standing.toml: what stands in a file, what comes instead.
 
@@ -25,7 +25,7 @@ from pathlib import Path
 
 from scripts.mutation.breaks import Break, Unsound, is_within, standing
 from scripts.mutation.drawing import drawn
-from scripts.mutation.running import SURVIVED, Result, Wish, run_all
+from scripts.mutation.running import SURVIVED, Reach, Result, Wish, run_all
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,7 +61,7 @@ def _options() -> argparse.Namespace:
     add("--seed", type=int, help="draw a sample with this seed instead of the standing list")
     add("--count", type=int, default=30, help="how many to draw (30)")
     add("--package", nargs="+", default=[], help="only these packages or modules")
-    add("--full", action="store_true", help="run all tests at last (slow)")
+    add("--tests", type=Reach, default=Reach.PACKAGE, help="nearest, package (default) or all")
     add("--jobs", type=int, default=1, help="how many breaks to test at once (1)")
     add("--limit-s", type=float, default=600.0, help="longest that one set of tests may take (600)")
     add("--json", action="store_true", help="print the results as JSON; progress goes to stderr")
@@ -101,7 +101,7 @@ async def _run(breaks: list[Break], options: argparse.Namespace) -> list[Result]
             flush=True,
         )
 
-    wish = Wish(full=options.full, jobs=options.jobs, limit_s=options.limit_s)
+    wish = Wish(reach=options.tests, jobs=options.jobs, limit_s=options.limit_s)
     await run_all(ROOT, breaks, wish, ended)
     return results
 

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from scripts.mutation.breaks import Break, Unsound
@@ -31,6 +32,16 @@ _FAILED = re.compile(r"^(?:FAILED|ERROR) ([^\s\[]+)", re.MULTILINE)
 _SAID_CHARS = 2_000
 
 
+class Reach(StrEnum):
+    """Which tests are run while nothing notices the break."""
+
+    NEAREST = "nearest"
+    """The folder that mirrors the broken file's."""
+    PACKAGE = "package"
+    """Those of its package, too."""
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """What came of a break."""
@@ -48,8 +59,8 @@ class Result:
 class Wish:
     """How to run."""
 
-    full: bool
-    """Whether all tests are run at last."""
+    reach: Reach
+    """How far the tests are from the break at most."""
     jobs: int
     """How many breaks are tested at once."""
     limit_s: float
@@ -68,7 +79,7 @@ async def run_all(
 
     async def work(copy: _Copy) -> None:
         for one in pending:
-            ended(await copy.test(one, full=wish.full))
+            ended(await copy.test(one, wish.reach))
 
     with _copies(root, wish.jobs) as places:
         try:
@@ -102,7 +113,7 @@ class _Copy:
         self._limit_s = limit_s
         self._sound: set[str] = set()
 
-    async def test(self, one: Break, *, full: bool) -> Result:
+    async def test(self, one: Break, reach: Reach) -> Result:
         """What the tests say of a break.
 
         Raises:
@@ -112,7 +123,7 @@ class _Copy:
         source = target.read_bytes()
         target.write_bytes(one.broken(source))
         try:
-            outcome, killer = await self._first_failure(one.path, full=full)
+            outcome, killer = await self._first_failure(one.path, reach)
         finally:
             target.write_bytes(source)
         if killer and killer not in self._sound:
@@ -128,23 +139,24 @@ class _Copy:
             diff=one.diff(source),
         )
 
-    async def _first_failure(self, path: str, *, full: bool) -> tuple[str, str]:
+    async def _first_failure(self, path: str, reach: Reach) -> tuple[str, str]:
         outcome, killer = SURVIVED, ""
-        for tests in self._stages(path, full=full):
+        for tests in self._stages(path, reach):
             outcome, killer = await self._pytest(tests)
             if outcome != SURVIVED:
                 break
         return outcome, killer
 
-    def _stages(self, path: str, *, full: bool) -> Iterator[list[str]]:
+    def _stages(self, path: str, reach: Reach) -> Iterator[list[str]]:
         """The tests to run one after the other, the nearest first."""
         nearest = Path("tests", path).parent
         while not (self._root / nearest).is_dir():
             nearest = nearest.parent
         wider = [tests for folder, tests in _WIDER.items() if path.startswith(f"{folder}/")][-1]
         yield self._likeliest(nearest, Path(path).stem)
-        yield [*wider, f"--ignore={nearest}"]
-        if full:
+        if reach is not Reach.NEAREST:
+            yield [*wider, f"--ignore={nearest}"]
+        if reach is Reach.ALL:
             yield ["tests", *(f"--ignore={done}" for done in wider)]
 
     def _likeliest(self, folder: Path, module: str) -> list[str]:

@@ -18,7 +18,10 @@ async def say(database, *times_ns, session=HERE):
     """Store a message sent at each time, in this order."""
     async with database.unit() as unit:
         number, _ = await sessions_table.touch(unit, session, title="", now_ns=1)
-        said = [NewMessage(role=Role.USER, text=f"at {at}", sent_at_ns=at) for at in times_ns]
+        said = [
+            NewMessage(role=Role.USER, text=f"at {at}", sent_at_ns=at, platform_id=f"m{at}")
+            for at in times_ns
+        ]
         return await messages_table.append(unit, number, said)
 
 
@@ -50,3 +53,24 @@ async def test_clearing_a_session_leaves_every_other(database):
     async with database.unit() as unit:
         assert await messages_table.clear(unit, HERE) == 2
         assert await messages_table.count_all(unit) == 1
+
+
+async def test_what_is_read_of_a_session_is_its_own(database):
+    _, mine = await say(database, 1, 2)
+    theirs = await say(database, 1, 2, session=ELSEWHERE)
+
+    async with database.reading() as reader:
+        latest = await messages_table.latest(reader, HERE, from_seq=mine, limit=10)
+        edited = await messages_table.by_platform_ids(reader, ELSEWHERE, ["m1", "m2"])
+
+    assert [message.seq for message in latest] == [mine]
+    assert [message.seq for message in edited] == theirs
+
+
+async def test_the_holders_of_a_message_are_those_of_its_place(database):
+    await say(database, 1)
+    await say(database, 1, session=ELSEWHERE)
+    await say(database, 2, session=SessionId("tg-1-7-u9"))
+
+    async with database.reading() as reader:
+        assert await messages_table.holders(reader, "tg-1-7*", ["m1"]) == {HERE}
