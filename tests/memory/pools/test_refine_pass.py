@@ -206,6 +206,27 @@ async def test_a_batch_never_mixes_two_people(database):
     assert fact.speaker == MING
 
 
+async def test_a_fact_is_not_merged_with_what_another_person_said_of_themselves(database):
+    await put(database, entry("likes green tea", pool=Pool.LONG, speaker=MING))
+    await _fill(database, text="likes green tea, kind {}")
+    refiner, _ = _refiner(database, refined("likes green tea"))
+
+    await refiner.run(ROOM)
+
+    found = [one.speaker for one in await every(database) if one.pool is Pool.LONG]
+    assert found == [MING, ANNA]
+
+
+async def test_nothing_is_refined_while_people_have_paused_the_pools(database):
+    await _fill(database)
+    async with database.unit() as unit:
+        await queue_table.pause(unit, ROOM, paused=True)
+    refiner, model = _refiner(database)
+
+    assert await refiner.run(ROOM) is Refined.NOT_DUE
+    assert model.requests == []
+
+
 async def test_a_fact_goes_with_the_last_message_that_its_batch_was_said_in(database):
     await _fill(database)
     refiner, _ = _refiner(database, refined("Anna likes tea of all kinds."))
