@@ -63,7 +63,7 @@ def _options() -> argparse.Namespace:
     add("--package", nargs="+", default=[], help="only these packages or modules")
     add("--tests", type=Reach, default=Reach.PACKAGE, help="nearest, package (default) or all")
     add("--jobs", type=int, default=1, help="how many breaks to test at once (1)")
-    add("--limit-s", type=float, default=600.0, help="longest that one set of tests may take (600)")
+    add("--limit-s", type=float, default=300.0, help="longest that one set of tests may take (300)")
     add("--json", action="store_true", help="print the results as JSON; progress goes to stderr")
     add("--verify", action="store_true", help="run nothing")
     add("--list", action="store_true", help="run nothing, show the breaks")
