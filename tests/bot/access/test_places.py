@@ -28,5 +28,15 @@ def test_a_group_that_became_a_supergroup_keeps_its_rule_and_its_session():
     assert after.allowed
 
 
+def test_each_person_has_a_session_of_their_own_where_the_settings_say_so():
+    bo = Author(person=PersonId("telegram:8"), name="Bo")
+    rules = AccessSettings(allow=IdLists(chats=("-5",)), person_sessions=("-5",))
+    own = Places(Access({TELEGRAM: rules}), Moves(), MANIFESTS.platforms)
+
+    sessions = [own.place(GROUP, author).session for author in (ANN, bo)]
+
+    assert sessions == ["tg-1--5-u7", "tg-1--5-u8"]
+
+
 def test_a_door_open_to_everybody_is_warned_of():
     assert [one.key for one in places(users=("*",)).warnings()] == ["telegram.allow.users"]

@@ -100,6 +100,18 @@ async def test_a_deletion_takes_the_message_in_its_place_alone(tmp_path, chat):
         assert {"keep", "elsewhere"} <= set(await texts(house))
 
 
+async def test_a_deletion_in_a_place_with_a_new_id_takes_what_was_said_under_the_old_one(tmp_path):
+    old, new = group("-100"), group("-200")
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([said("secret", "1", chat=old)])
+        await house.settled()
+        await house.intake.moved(old, new)
+
+        await house.intake.deleted(new, ["1"])
+
+        assert "secret" not in await texts(house)
+
+
 async def test_what_is_deleted_before_its_turn_is_not_answered(tmp_path):
     model = Held()
     async with open_house(tmp_path, model=FakeChatModel(model)) as house:

@@ -16,6 +16,7 @@ from tests.bot.house import direct, echo, group, open_house, said, until
 from tests.fakes import FakeAdapter, FakeChatModel, FakeClock
 
 SECRET = "槐樹下的暗號 swordfish"
+POOLS = AccessSettings(allow=IdLists(users=("*",)), mode=Mode.POOLS)
 
 
 def bytes_under(directory):
@@ -195,6 +196,17 @@ async def test_what_is_too_old_gets_one_notice_a_chat_that_counts_it(tmp_path):
         assert house.adapter.texts() == []
 
 
+async def test_what_is_too_old_is_counted_once_however_often_it_is_delivered(tmp_path):
+    async with open_house(tmp_path) as house:
+        old = said("hello", sent_at_ns=house.clock.now_ns() - 86_400 * 10**9)
+        await house.intake.accept([old])
+        await house.intake.accept([old])
+        await house.later(10)
+
+        [notice] = house.adapter.texts()
+        assert "not answer: 1" in notice
+
+
 async def test_a_message_that_ends_the_process_every_time_is_given_up_with_a_word(tmp_path):
     for attempt in range(ATTEMPTS):
         model = FakeChatModel(forever)
@@ -333,6 +345,25 @@ async def test_a_message_whose_turn_is_under_way_is_not_fed_again(tmp_path):
         assert house.adapter.texts() == ["re: first", "re: second"]
 
 
+async def test_a_message_without_text_on_disk_is_not_lost_while_its_turn_is_under_way(tmp_path):
+    go = asyncio.Event()
+
+    async def when_told(request):
+        await go.wait()
+        return echo(request)
+
+    async with open_house(tmp_path, access=POOLS, model=FakeChatModel(when_told)) as house:
+        await house.intake.accept([said("first")])
+        await until(lambda: house.model.requests)
+        house.intake._doubt.set()
+        await house.intake.accept([said("second", "2")])
+        go.set()
+        await house.later(10)
+
+        assert house.adapter.texts() == ["re: first", "re: second"]
+        assert await house.states("inbox") == ["answered", "answered"]
+
+
 # Commands
 
 
@@ -346,9 +377,6 @@ async def test_an_urgent_command_does_not_wait_behind_a_turn(tmp_path):
 
 
 # Pools mode
-
-
-POOLS = AccessSettings(allow=IdLists(users=("*",)), mode=Mode.POOLS)
 
 
 async def test_pools_mode_writes_no_word_of_the_message_to_inbox_or_outbox(tmp_path):
@@ -523,3 +551,16 @@ async def test_ids_are_kept_for_as_long_as_the_settings_say(tmp_path):
         house.clock.advance(2 * 86_400)
         await house.delivery.sweep()
         assert await house.states("inbox") + await house.states("outbox") == []
+
+
+async def test_what_could_not_be_understood_is_noted_for_as_long_as_ids_are_kept(tmp_path):
+    poison = Quarantined(platform=TELEGRAM, bot="1", update="16", fault="KeyError")
+    async with open_house(tmp_path) as house:
+        await house.intake.accept([], quarantined=[poison])
+
+        house.clock.advance(6 * 86_400)
+        await house.delivery.sweep()
+        assert (await house.delivery.counts()).quarantined == 1
+        house.clock.advance(2 * 86_400)
+        await house.delivery.sweep()
+        assert (await house.delivery.counts()).quarantined == 0

@@ -9,7 +9,7 @@ from adapters.registry import MANIFESTS
 from adapters.telegram.options import TELEGRAM
 from bot.config.delivery_settings import DeliverySettings
 from bot.delivery import outbox
-from bot.delivery.outbox import NewPart
+from bot.delivery.outbox import NewPart, OutboxState
 from bot.errors import PlatformUnreachable, SendDeferred, SendRefused, SendUnknown
 from memory.errors import StoreError
 from tests.bot.house import direct, open_house, said, until
@@ -210,8 +210,6 @@ async def test_a_part_in_doubt_at_a_crash_is_sent_once_more_and_then_left(tmp_pa
 
 
 async def test_what_arrived_is_not_sent_again_because_the_disk_was_full(tmp_path, monkeypatch):
-    from bot.delivery import outbox  # noqa: PLC0415 - the module is patched
-
     close, failures = outbox.close, [StoreError("full")] * 3
 
     async def sometimes(*args, **kwargs):
@@ -253,6 +251,27 @@ async def test_a_finished_reply_is_sent_late_rather_than_not_at_all(tmp_path):
         await house.settled()
 
         assert house.adapter.texts() == ["re: hello"]
+
+
+async def test_what_was_closed_or_deleted_meanwhile_is_not_sent(tmp_path):
+    async with open_house(tmp_path, sending=False) as house:
+        await post(house, direct(), "one")
+        async with house.database.unit() as unit:
+            [part] = await outbox.waiting(unit)
+            await outbox.close(unit, part.row, OutboxState.REFUSED, now_ns=1)
+
+            assert not await outbox.sending(unit, part.row, now_ns=1)
+
+
+async def test_a_notice_that_was_sent_speaks_of_no_more_messages(tmp_path):
+    async with open_house(tmp_path) as house:
+        old = house.clock.now_ns() - 86_400 * 10**9
+        await house.intake.accept([said("a", "1", sent_at_ns=old)])
+        await house.later(10)
+        await house.intake.accept([said("b", "2", sent_at_ns=old)])
+        await house.later(10)
+
+        assert ["not answer: 1" in text for text in house.adapter.texts()] == [True, True]
 
 
 async def test_what_is_for_a_platform_that_is_switched_off_waits(tmp_path):

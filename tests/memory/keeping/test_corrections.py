@@ -20,6 +20,19 @@ OTHER = SessionId("tg-1-789")
 ANNA = Speaker(person=PersonId("telegram:1"), name="Anna")
 
 
+class InMemory:
+    """A mode that holds one message of each of some sessions in memory alone."""
+
+    def __init__(self, *sessions):
+        self.held = dict.fromkeys(sessions, "42")
+
+    def holders(self, platform_ids):
+        return {session for session, one in self.held.items() if one in platform_ids}
+
+    async def forget(self, unit, session, platform_ids):
+        return int(self.held.get(session) in platform_ids and bool(self.held.pop(session)))
+
+
 @pytest.fixture
 async def database(tmp_path):
     async with open_database(tmp_path / "kith.db") as opened:
@@ -59,13 +72,13 @@ def message(seq):
     return Source(kind=SourceKind.MESSAGE, id=str(seq))
 
 
-async def summarise(database, seq):
+async def summarise(database, seq, *, chars=0):
     async with database.unit() as unit:
         await summaries_table.save(
             unit,
             CHAT,
             summary=Summary(key_decisions=("Do: x",)),
-            cursor=Cursor(seq=seq),
+            cursor=Cursor(seq=seq, chars=chars),
             expected=await summaries_table.state(unit, CHAT),
             now_ns=1,
         )
@@ -178,6 +191,19 @@ async def test_a_summary_that_covers_the_message_is_given_up_and_one_that_does_n
         assert await summaries_table.due(reader) == [CHAT]
 
 
+@pytest.mark.parametrize("change", ["edit", "deletion"])
+async def test_a_summary_that_covers_half_of_the_message_is_given_up(database, corrections, change):
+    first, _ = await say(database, "a", "1"), await say(database, "secret, and more", "2")
+    await summarise(database, first, chars=6)
+
+    if change == "edit":
+        await corrections.edited(CHAT, "2", "nothing")
+    else:
+        await corrections.deleted(CHAT, ["2"])
+
+    assert await version(database) == 0
+
+
 async def test_the_same_words_again_change_nothing(database, corrections):
     seq = await say(database, "a", "1")
     await summarise(database, seq)
@@ -202,3 +228,29 @@ async def test_what_pools_mode_distilled_of_the_message_goes_in_its_session_alon
     assert await facts(database, OTHER) == ["there"]
     await corrections.deleted(OTHER, ["42"])
     assert await facts(database, OTHER) == []
+
+
+async def test_what_a_place_deleted_goes_in_all_sessions_of_that_place_and_in_no_other(database):
+    archived, distilled = SessionId("tg-1-456-u7"), SessionId("tg-1-456-u8")
+    await say(database, "secret", "42", archived)
+    await say(database, "secret", "42", OTHER)
+    await say(database, "else", "9", distilled)
+    await fact(database, "secret", Source(kind=SourceKind.TURN, id="42"), session=distilled)
+    mode = InMemory(CHAT, OTHER)
+    corrections = Corrector(database=database, modes=[mode])
+
+    await corrections.deleted_there((CHAT, f"{CHAT}-*"), ["42"])
+
+    assert await texts(database, archived) == []
+    assert await facts(database, distilled) == []
+    assert await texts(database, OTHER) == ["secret"]
+    assert set(mode.held) == {OTHER}
+
+
+async def test_a_turn_that_is_in_memory_alone_goes_with_an_edit_and_counts_as_kept(database):
+    mode = InMemory(CHAT)
+    corrections = Corrector(database=database, modes=[mode])
+
+    assert await corrections.edited(CHAT, "42", "new")
+    assert mode.held == {}
+    assert not await corrections.edited(CHAT, "42", "newer")

@@ -4,6 +4,8 @@ from memory.database.database import open_database
 from memory.engine import open_engine
 from memory.errors import SessionMoved
 from memory.keeping.resetting import ResetEffect
+from memory.pools import entries_table
+from memory.pools.entry import NewEntry, Pool, Scope, Tag
 from memory.ports import Models
 from memory.settings import MemorySettings
 from memory.summary import summaries_table
@@ -82,6 +84,29 @@ async def test_resetting_all_clears_the_summary_too(house):
 
     assert report.summary is ResetEffect.CLEARED
     assert not (await engine.inspect(ANN)).summarised
+
+
+@pytest.mark.parametrize(
+    ("everything", "effect", "left"),
+    [(False, ResetEffect.KEPT, ["long"]), (True, ResetEffect.CLEARED, [])],
+)
+async def test_the_short_pool_goes_and_the_long_one_only_with_everything(
+    house, everything, effect, left
+):
+    engine, database = house
+    await keep(engine, turn(ANN, "tea"))
+    async with database.unit() as unit:
+        for pool in Pool:
+            fact = NewEntry(
+                content=pool.value, pool=pool, tag=Tag.FACT, scope=Scope.GROUP, said_at_ns=1
+            )
+            await entries_table.add(unit, ANN, fact)
+
+    report = await engine.reset(ANN, everything=everything)
+
+    assert (report.short_pool, report.long_pool) == (ResetEffect.CLEARED, effect)
+    async with database.reading() as reader:
+        assert [one.content for one in await entries_table.every(reader, ANN)] == left
 
 
 async def test_a_turn_under_way_at_a_reset_comes_to_nothing(house):

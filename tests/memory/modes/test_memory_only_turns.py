@@ -77,3 +77,44 @@ async def test_recent_turns_in_memory_follow_a_correction(talk, change):
 
     assert "kayak" not in str(composed.prompt.messages)
     assert "I own a canoe" in str(composed.prompt.messages)
+
+
+async def test_a_recent_turn_that_left_no_fact_goes_with_its_message_too(talk):
+    asked = await say(talk, "where is Zanzibar?")
+
+    await talk.engine.corrections.deleted_there(["cli-*"], [asked])
+    _, composed = await talk.compose("and Pemba?")
+
+    assert "Zanzibar" not in str(composed.prompt.messages)
+
+
+async def test_a_message_of_the_same_id_in_another_session_stays(talk):
+    kayak = await say(talk, "I own a kayak")
+
+    await talk.engine.corrections.deleted("cli-other", [kayak])
+    await talk.catch_up()
+
+    assert await stored(talk.database) == ["Anna own a kayak"]
+
+
+async def test_nothing_of_a_turn_waits_in_memory_while_the_pools_are_paused(talk):
+    await talk.engine.pools.pause(ROOM, paused=True)
+
+    await say(talk, "I own a kayak")
+
+    assert talk.engine.afterwork.in_memory() == []
+
+
+@pytest.mark.parametrize("change", ["deleted", "reset"])
+async def test_a_turn_that_was_pushed_out_and_deleted_is_not_waited_for(talk, change):
+    talk.engine._modes[Mode.POOLS]._most_waiting = 0
+    kayak = await say(talk, "I own a kayak")
+
+    if change == "deleted":
+        await talk.engine.corrections.deleted(ROOM, [kayak])
+    else:
+        await talk.engine.reset(ROOM, everything=False)
+
+    assert talk.engine.afterwork.in_memory() == []
+    await talk.catch_up()
+    assert (await talk.engine.pools.state(ROOM)).lost_turns == 0

@@ -97,6 +97,28 @@ async def test_the_same_fact_of_two_people_stays_two(database):
     assert len(await every(database)) == 2
 
 
+async def test_a_fact_about_the_group_said_again_is_merged_whoever_says_it(database):
+    answer = json.dumps({"facts": [{"fact": "We meet on Monday.", "about_group": True}]})
+    for speaker in (ANNA, MING):
+        said = exchange("We meet on Monday.", speaker=speaker, group=True)
+        await _run(database, answer, said)
+
+    [found] = await every(database)
+    assert found.scope is Scope.GROUP
+
+
+async def test_nothing_is_stored_of_a_turn_whose_mark_was_taken_away(database):
+    """Its message was deleted or edited, or the session reset, while the model was asked."""
+    async with database.unit() as unit:
+        mark = await queue_table.mark(unit, ROOM, seq=None)
+        await queue_table.done(unit, mark)
+
+    outcome, _ = await _run(database, facts("Anna likes tea."), exchange("I like tea"), mark=mark)
+
+    assert outcome is Distilled.MOVED
+    assert await every(database) == []
+
+
 async def test_what_was_shown_or_quoted_is_not_stored_again(database):
     said = exchange(
         "> Bob owns a boat\nYes, and I bought a kayak",

@@ -179,3 +179,18 @@ async def test_a_gap_in_a_history_is_closed(database):
         ("Anna 住在台北", third),
         ("Anna 住在高雄", None),
     ]
+
+
+async def test_a_turns_id_means_something_in_its_session_only(database):
+    turn = Source(kind=SourceKind.TURN, id="42")
+    async with database.unit() as unit:
+        await sessions_table.touch(unit, "cli-other", title="", now_ns=NOON_NS)
+    await put(database, entry("Anna likes tea", sources=(turn,)))
+    await put(database, entry("Anna likes coffee", sources=(turn,)), session="cli-other")
+
+    async with database.unit() as unit:
+        assert await entries_table.turn_holders(unit, "cli-o*", ["42"]) == {"cli-other"}
+        assert await entries_table.forget_turn(unit, "cli-other", "42") == 1
+
+    assert await stored(database) == ["Anna likes tea"]
+    assert await stored(database, session="cli-other") == []

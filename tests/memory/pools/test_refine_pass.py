@@ -206,6 +206,72 @@ async def test_a_batch_never_mixes_two_people(database):
     assert fact.speaker == MING
 
 
+async def test_a_fact_is_not_merged_with_what_another_person_said_of_themselves(database):
+    await put(database, entry("likes green tea", pool=Pool.LONG, speaker=MING))
+    await _fill(database, text="likes green tea, kind {}")
+    refiner, _ = _refiner(database, refined("likes green tea"))
+
+    await refiner.run(ROOM)
+
+    found = [one.speaker for one in await every(database) if one.pool is Pool.LONG]
+    assert found == [MING, ANNA]
+
+
+async def test_nothing_is_refined_while_people_have_paused_the_pools(database):
+    await _fill(database)
+    async with database.unit() as unit:
+        await queue_table.pause(unit, ROOM, paused=True)
+    refiner, model = _refiner(database)
+
+    assert await refiner.run(ROOM) is Refined.NOT_DUE
+    assert model.requests == []
+
+
+async def test_a_fact_goes_with_the_last_message_that_its_batch_was_said_in(database):
+    await _fill(database)
+    refiner, _ = _refiner(database, refined("Anna likes tea of all kinds."))
+    await refiner.run(ROOM)
+
+    async with database.unit() as unit:
+        for seq in range(14):
+            await entries_table.forget_source(unit, message(seq))
+    assert await stored(database, pool=Pool.LONG) == ["Anna likes tea of all kinds."]
+
+    async with database.unit() as unit:
+        assert await entries_table.forget_source(unit, message(14)) == 1
+    assert await stored(database, pool=Pool.LONG, live=False) == []
+
+
+async def test_a_fact_goes_with_the_message_of_the_entry_that_it_was_made_of(database):
+    """Though the rest of its batch, which says something else, is still there."""
+    await _fill(database, 19)
+    await put(database, entry("Anna plays the violin", said_at_ns=19, sources=(message(99),)))
+    refiner, _ = _refiner(
+        database, refined("Anna likes tea.", "Anna plays violin."), refine_batch=20
+    )
+    await refiner.run(ROOM)
+
+    async with database.unit() as unit:
+        assert await entries_table.forget_source(unit, message(99)) == 1
+
+    assert await stored(database, pool=Pool.LONG) == ["Anna likes tea."]
+
+
+async def test_a_known_fact_that_was_refined_anew_goes_when_both_its_messages_are_gone(database):
+    known = entry("Anna likes tea", pool=Pool.LONG, tag=Tag.REFINED, sources=(message(99),))
+    await put(database, known)
+    await _fill(database)
+    refiner, _ = _refiner(database, refined("Anna likes tea."))
+    await refiner.run(ROOM)
+
+    async with database.unit() as unit:
+        assert await entries_table.forget_source(unit, message(99)) == 0
+        for seq in range(15):
+            await entries_table.forget_source(unit, message(seq))
+
+    assert await stored(database, pool=Pool.LONG) == []
+
+
 async def test_the_groups_facts_stay_the_groups(database):
     await _fill(database, text="We meet on day {}", scope=Scope.GROUP)
     refiner, _ = _refiner(database, refined("We meet on many days."))

@@ -263,6 +263,19 @@ async def test_a_record_larger_than_a_chunk_is_split_and_the_cursor_stands_insid
     assert await due(database) == []
 
 
+async def test_of_a_half_covered_message_the_rest_is_read_and_the_next_one_whole(database):
+    first, _, _ = await say(database, "a", "ALREADY READ not yet", "whole")
+    await keep(database, Summary(), Cursor(seq=first, chars=len("m0002 ALREADY READ ")))
+    notes = Notes()
+
+    await summariser(database, notes.model).refresh(ALICE)
+
+    read = notes.model.requests[0].messages[1].text
+    assert "not yet" in read
+    assert "ALREADY READ" not in read
+    assert "m0003 whole" in read
+
+
 async def test_a_long_backlog_is_read_in_rounds_and_in_full(database, monkeypatch):
     monkeypatch.setattr("memory.summary.service.READ_MESSAGES", 7)
     seqs = await say(database, *"abcdefghijklmnopqrst")

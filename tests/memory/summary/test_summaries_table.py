@@ -209,6 +209,16 @@ async def test_an_edit_behind_the_cursor_gives_up_nothing(database):
     assert (await current(database, ALICE)).summary == digest("x")
 
 
+async def test_an_edit_of_a_half_covered_message_gives_the_version_up(database):
+    first, half = await say(database, ALICE, "a", "long")
+    await save(database, ALICE, "x", first, chars=2)
+
+    async with database.unit() as unit:
+        assert await summaries_table.rewind(unit, ALICE, seq=half)
+
+    assert await current(database, ALICE) == NOTHING_STORED
+
+
 async def test_clearing_leaves_no_version_and_what_is_left_of_the_talk_is_due(database):
     seqs = await say(database, ALICE, "a", "b")
     for seq in seqs:

@@ -1,0 +1,1 @@
+"""Mutation testing: what the tests notice when a line is broken."""
