@@ -4,9 +4,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from bot.config.platform_settings import LimitsSettings
 
 from bot.cli.boundary import ExitCode
+from bot.config.settings import LimitsSettings
 from bot.jobs import afterwards
 from bot.service import service
 from bot.service.doctor import END_MARGIN_S, stop_timeout_s
