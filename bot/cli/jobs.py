@@ -2,12 +2,12 @@
 
 import typer
 
-from bot.cli.lazy import Verb, holding
+from bot.cli.lazy import LazyCommand, group_of
 from bot.cli.options import ConfigFile, DataDir, Json
 
 jobs = typer.Typer(
-    cls=holding(
-        Verb(
+    cls=group_of(
+        LazyCommand(
             "run",
             "bot.cli.run_job:run_job",
             "Run a job now, in the running service if there is one; exit 1 when it fails.",

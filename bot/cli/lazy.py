@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 
-class Verb(TyperCommand):
+class LazyCommand(TyperCommand):
     """A command, or a group of them, in a module that is imported when it is called.
 
     Args:
@@ -35,11 +35,11 @@ class Verb(TyperCommand):
         return self.load().make_context(*given, **more)
 
 
-def holding(*verbs: Verb | TyperGroup) -> type[TyperGroup]:
+def group_of(*verbs: LazyCommand | TyperGroup) -> type[TyperGroup]:
     """The class of a group that has these commands."""
 
-    class Holding(TyperGroup):
+    class Group(TyperGroup):
         def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - handed on as they come
             super().__init__(**settings | {"commands": verbs})
 
-    return Holding
+    return Group

@@ -3,21 +3,23 @@
 import typer
 from typer.core import TyperGroup
 
-from bot.cli.lazy import Verb, holding
+from bot.cli.lazy import LazyCommand, group_of
 
 _MODEL = TyperGroup(
     name="model",
     help="Embedded models: list, get, path, remove.",
     no_args_is_help=True,
     commands=[
-        Verb("list", "bot.cli.model:list_", "List the models, and which are here."),
-        Verb(
+        LazyCommand("list", "bot.cli.model:list_", "List the models, and which are here."),
+        LazyCommand(
             "get",
             "bot.cli.model:get",
             "Fetch a model, or go on where a fetch was cut; its checksum is verified.",
         ),
-        Verb("path", "bot.cli.model:path", "Print where a model's file lies."),
-        Verb("remove", "bot.cli.model:remove", "Delete a model's file and what a cut fetch left."),
+        LazyCommand("path", "bot.cli.model:path", "Print where a model's file lies."),
+        LazyCommand(
+            "remove", "bot.cli.model:remove", "Delete a model's file and what a cut fetch left."
+        ),
     ],
 )
 _ERRORS = TyperGroup(
@@ -25,9 +27,9 @@ _ERRORS = TyperGroup(
     help="What went wrong with tools, and what helped.",
     no_args_is_help=True,
     commands=[
-        Verb("list", "bot.cli.errors:list_", "List the records, newest first."),
-        Verb("show", "bot.cli.errors:show", "Show one record in full."),
-        Verb(
+        LazyCommand("list", "bot.cli.errors:list_", "List the records, newest first."),
+        LazyCommand("show", "bot.cli.errors:show", "Show one record in full."),
+        LazyCommand(
             "remove",
             "bot.cli.errors:remove",
             "Delete one record, in the running service if there is one.",
@@ -39,39 +41,41 @@ _MEMORY = TyperGroup(
     help="What is remembered.",
     no_args_is_help=True,
     commands=[
-        Verb(
+        LazyCommand(
             "sessions",
             "bot.cli.memory:sessions",
             "List the conversations, the last used first.",
         ),
-        Verb(
+        LazyCommand(
             "summary",
             "bot.cli.memory:summary",
             "Show the summary of a conversation, and how far it reaches.",
         ),
-        Verb(
+        LazyCommand(
             "search",
             "bot.cli.search:search",
             "Look up what was said in a conversation, by words and by meaning.",
         ),
-        Verb("list", "bot.cli.facts:list_", "List the facts of a conversation, oldest first."),
-        Verb(
+        LazyCommand(
+            "list", "bot.cli.facts:list_", "List the facts of a conversation, oldest first."
+        ),
+        LazyCommand(
             "show",
             "bot.cli.facts:show",
             "Show a fact with what it came from and what it replaced.",
         ),
-        Verb(
+        LazyCommand(
             "find",
             "bot.cli.facts:search",
             "Find facts by their words, best first; `search` looks at what was said.",
         ),
-        Verb(
+        LazyCommand(
             "add",
             "bot.cli.facts:add",
             "Put a fact about the conversation into its long-term pool.",
         ),
-        Verb("edit", "bot.cli.facts:edit", "Correct a fact."),
-        Verb("delete", "bot.cli.facts:delete", "Delete a fact with what it replaced."),
+        LazyCommand("edit", "bot.cli.facts:edit", "Correct a fact."),
+        LazyCommand("delete", "bot.cli.facts:delete", "Delete a fact with what it replaced."),
     ],
 )
 _DATABASE = TyperGroup(
@@ -79,17 +83,17 @@ _DATABASE = TyperGroup(
     help="The database: check it, repair what is derived, copy it.",
     no_args_is_help=True,
     commands=[
-        Verb(
+        LazyCommand(
             "check",
             "bot.cli.database:check",
             "Compare everything derived with what it is derived from; exit 1 when something is wrong.",
         ),
-        Verb(
+        LazyCommand(
             "repair",
             "bot.cli.database:repair",
             "Rebuild the keyword index and all else that is derived; no message is touched.",
         ),
-        Verb(
+        LazyCommand(
             "backup",
             "bot.cli.database:backup",
             "Copy the database into a new file, while everything goes on.",
@@ -98,46 +102,46 @@ _DATABASE = TyperGroup(
 )
 
 app = typer.Typer(
-    cls=holding(
-        Verb(
+    cls=group_of(
+        LazyCommand(
             "chat",
             "bot.cli.chat:chat",
             "Talk in the terminal; piped, answer one line for each line of input.",
         ),
-        Verb(
+        LazyCommand(
             "init",
             "bot.cli.setup:init",
             "Write a commented configuration, and the persona files to edit.",
         ),
-        Verb(
+        LazyCommand(
             "run",
             "bot.cli.run:serve_platforms",
             "Run the bot on every platform that there is a token for, until SIGTERM or Ctrl-C.",
         ),
-        Verb(
+        LazyCommand(
             "status",
             "bot.cli.status:status",
             "Show what the running service does; exit 1 when none runs.",
         ),
-        Verb(
+        LazyCommand(
             "doctor",
             "bot.cli.doctor:doctor",
             "Check configuration, tokens, model and database; exit 1 when something must be mended.",
         ),
-        Verb("version", "bot.cli.version:version", "Print the version."),
-        Verb(
+        LazyCommand("version", "bot.cli.version:version", "Print the version."),
+        LazyCommand(
             "import",
             "bot.cli.exchange:import_",
             "Import sessions: Agenvoy's or Chatmery's files, or what 'kith export' wrote.",
         ),
-        Verb(
+        LazyCommand(
             "export",
             "bot.cli.exchange:export_",
             "Write a session out as JSON files; 'kith import' reads them back.",
         ),
         _MODEL,
         _ERRORS,
-        Verb(
+        LazyCommand(
             "jobs",
             "bot.cli.jobs:jobs",
             "Background jobs: when they run, how the last run went; run one now.",

@@ -3,13 +3,13 @@ from typer.core import TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from bot.cli.lazy import Verb
+from bot.cli.lazy import LazyCommand
 from bot.cli.root import app
 
 
 def verbs(group, path=()):
     for name, command in group.commands.items():
-        if isinstance(command, Verb):
+        if isinstance(command, LazyCommand):
             yield (*path, name), command
             command = command.load()  # noqa: PLW2901 - goes on with what it stands for
         if isinstance(command, TyperGroup):
