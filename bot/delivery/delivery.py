@@ -23,7 +23,6 @@ from bot.manifests import PlatformManifest
 from bot.ports import ChatKind, ChatRef, Platform
 from memory.database.database import Database, Unit
 from memory.ports import Clock
-from memory.values import PersonId
 
 log = structlog.get_logger()
 
@@ -195,14 +194,8 @@ class Delivery:
         await positions.move(unit, old, new.chat)
         await outbox.move(unit, old, new.chat, now_ns=self._clock.now_ns())
 
-    async def forget(self, unit: Unit, person: PersonId, *, but: int | None = None) -> None:
-        """Delete what a person wrote and what was to be answered; `but` is the row that asks."""
-        rows = await inbox.of_person(unit, person, but=but)
-        await outbox.remove(unit, rows)  # first: with the inbox row the link to it goes
-        await inbox.remove(unit, rows)
-
     async def sweep(self) -> None:
-        """Let go of ids that no platform will repeat any more; a daily job."""
+        """Delete ids that no platform will repeat any more; a daily job."""
         before_ns = self._clock.now_ns() - self._settings.keep_ids_days * DAY_NS
         async with self._database.unit() as unit:
             await outbox.sweep(unit, before_ns=before_ns)

@@ -6,7 +6,7 @@ module except as part of an `Inbound`.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -194,19 +194,3 @@ _SWEEP = "DELETE FROM inbox WHERE state NOT IN ('waiting', 'working') AND change
 async def sweep(unit: Unit, *, before_ns: int) -> int:
     """Let go of rows that were closed before a time; how many."""
     return await unit.execute(_SWEEP, (before_ns,))
-
-
-_OF_PERSON = "SELECT number FROM inbox WHERE person = ? AND number IS NOT ?"
-
-
-async def of_person(reader: Reader, person: PersonId, *, but: int | None = None) -> list[int]:
-    """The rows of a person, except the one that asks for them."""
-    return [int(row["number"]) for row in await reader.rows(_OF_PERSON, (person, but))]
-
-
-_REMOVE = "DELETE FROM inbox WHERE number = ?"
-
-
-async def remove(unit: Unit, rows: Iterable[int]) -> None:
-    """Delete rows, open ones too: they are not answered any more."""
-    await unit.execute_many(_REMOVE, ((row,) for row in rows))

@@ -5,7 +5,6 @@ sent in the order of their numbers: one that has to wait holds up its own chat a
 """
 
 import base64
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
@@ -280,11 +279,3 @@ _SWEEP = "DELETE FROM outbox WHERE state NOT IN ('waiting', 'sending') AND chang
 async def sweep(unit: Unit, *, before_ns: int) -> int:
     """Let go of rows that were closed before a time; how many."""
     return await unit.execute(_SWEEP, (before_ns,))
-
-
-_REMOVE = "DELETE FROM outbox WHERE inbox = ?"
-
-
-async def remove(unit: Unit, inbox_rows: Iterable[int]) -> None:
-    """Delete the replies to these messages; what was not sent yet is not sent any more."""
-    await unit.execute_many(_REMOVE, ((row,) for row in inbox_rows))

@@ -54,15 +54,3 @@ async def test_what_was_not_sent_yet_is_swept_never_however_old(tmp_path):
         await house.delivery.sweep()
 
         assert await house.states("outbox") == ["waiting"]
-
-
-async def test_forgetting_a_person_leaves_the_row_that_asks_for_it(tmp_path):
-    async with open_house(tmp_path, sending=False) as house:
-        house.intake.stop_feeding()
-        await house.intake.accept([said("old", "1"), said("/forget me", "2")])
-        (_, asking) = await house.rows("SELECT number FROM inbox ORDER BY number")
-
-        async with house.database.unit() as unit:
-            await house.delivery.forget(unit, said("old").author.person, but=asking[0])
-
-        assert await house.rows("SELECT text FROM inbox") == [("/forget me",)]

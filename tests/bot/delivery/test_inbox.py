@@ -79,12 +79,3 @@ async def test_an_open_row_is_swept_never_however_old(database):
         await inbox.sweep(unit, before_ns=NOON_NS + 1)
 
         assert await inbox.counts(unit) == {InboxState.WAITING: 1}
-
-
-async def test_of_a_person_all_rows_are_found_but_the_one_that_asks(database):
-    first, second = await take(database, said("a")), await take(database, said("b", "2"))
-    await take(database, said("c", chat=direct("8"), user="8"))
-
-    async with database.reading() as reader:
-        assert await inbox.of_person(reader, said("a").author.person) == [first, second]
-        assert await inbox.of_person(reader, said("a").author.person, but=second) == [first]

@@ -528,18 +528,6 @@ async def test_a_reply_that_waits_for_a_moved_group_goes_to_its_new_id(tmp_path)
         assert house.adapter.texts("-200") == ["re: one"]
 
 
-async def test_forgetting_a_person_leaves_no_row_of_theirs(tmp_path):
-    async with open_house(tmp_path, sending=False) as house:
-        await house.intake.accept([said("one", "1"), said("x", chat=direct("8"), user="8")])
-        await house.router.drain()
-
-        async with house.database.unit() as unit:
-            await house.delivery.forget(unit, said("one").author.person)
-
-        assert await house.rows("SELECT person FROM inbox") == [("telegram:8",)]
-        assert await house.rows("SELECT text FROM outbox") == [("re: x",)]
-
-
 async def test_ids_are_kept_for_as_long_as_the_settings_say(tmp_path):
     async with open_house(tmp_path) as house:
         await house.intake.accept([said("one")])
