@@ -528,6 +528,38 @@ async def test_a_reply_that_waits_for_a_moved_group_goes_to_its_new_id(tmp_path)
         assert house.adapter.texts("-200") == ["re: one"]
 
 
+async def test_a_group_that_moves_while_its_reply_is_written_gets_it_at_its_new_id(tmp_path):
+    old, new = group("-100"), group("-200")
+    go = asyncio.Event()
+
+    async def when_told(request):
+        await go.wait()
+        return echo(request)
+
+    async with open_house(tmp_path, model=FakeChatModel(when_told)) as house:
+        await house.intake.accept([said("one", chat=old)])
+        await until(lambda: house.model.requests)
+        await house.intake.moved(old, new)
+        go.set()
+        await house.settled()
+
+        assert house.adapter.texts("-200") == ["re: one"]
+
+
+async def test_only_in_a_group_does_a_reply_refer_to_its_message(tmp_path):
+    async with open_house(tmp_path, adapter=FakeAdapter(part_chars=4)) as house:
+        await house.intake.accept([said("12", "5"), said("12", "6", chat=group())])
+        await house.settled()
+
+        references = [(part.chat.chat, part.reply_to) for part in house.adapter.arrived]
+        assert sorted(references, key=str) == [
+            ("-100", "6"),
+            ("-100", None),
+            ("7", None),
+            ("7", None),
+        ]
+
+
 async def test_ids_are_kept_for_as_long_as_the_settings_say(tmp_path):
     async with open_house(tmp_path) as house:
         await house.intake.accept([said("one")])

@@ -74,3 +74,13 @@ async def test_the_holders_of_a_message_are_those_of_its_place(database):
 
     async with database.reading() as reader:
         assert await messages_table.holders(reader, "tg-1-7*", ["m1"]) == {HERE}
+
+
+async def test_an_exchange_is_the_row_asked_for_and_the_next_or_nothing(database):
+    first, second, third = await say(database, 1, 2, 3)
+    async with database.unit() as unit:
+        await messages_table.delete(unit, first)
+
+        found = await messages_table.exchange(unit, HERE, seq=second)
+        assert [message.seq for message in found] == [second, third]
+        assert await messages_table.exchange(unit, HERE, seq=first) == []
