@@ -86,7 +86,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inbound:
-    """A message that a person wrote, in the house's words."""
+    """A message that a person wrote, in our own terms."""
 
     chat: ChatRef
     author: Author

@@ -38,7 +38,7 @@ _TYPES: Mapping[OptionKind, type] = {
     OptionKind.FLAG: bool,
 }
 _LOCALES = {"en": ("en-US", "en-GB")}
-"""Discord's names of the house's language tags, where they differ."""
+"""Discord's names of our language tags, where they differ."""
 
 
 class Tree(app_commands.CommandTree[discord.Client]):

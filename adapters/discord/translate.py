@@ -1,4 +1,4 @@
-"""Discord's messages in the house's words.
+"""Discord's messages in our own terms.
 
 Pure: it asks nobody. What is not in the message (a thread's parent, a member's roles) was put
 there before by the reader.
@@ -58,7 +58,7 @@ def addressed(message: discord.Message, *, bot: int) -> bool:
 
 
 def inbound(message: discord.Message, *, bot: int) -> Inbound | None:
-    """The message in the house's words, or None where nothing was said to anybody."""
+    """The message in our own terms, or None where nothing was said to anybody."""
     text = written(message, bot=bot)
     if not text:
         return None

@@ -101,7 +101,7 @@ class WeightsBusy(WeightsError):
 
 
 def disk_error(exc: OSError, directory: Path, *, needed_bytes: int) -> WeightsError:
-    """The house error for what the disk said."""
+    """Our error for what the disk said."""
     if exc.errno in {errno.ENOSPC, errno.EDQUOT}:
         return WeightsDiskFull(directory, needed_bytes=needed_bytes)
     return WeightsUnwritable(directory, exc.strerror or type(exc).__name__)

@@ -1,4 +1,4 @@
-"""House values to llama.cpp's chat completion and back. Pure.
+"""Our values to llama.cpp's chat completion and back. Pure.
 
 WeightsSource: the chat completion API of llama.cpp's server (`tools/server/README.md` of
 ggml-org/llama.cpp).
@@ -113,7 +113,7 @@ class ReplyBuilder:
 
 
 def _refusal(error: Mapping[str, Any]) -> ModelRefused:
-    """The house error for an error of llama.cpp. Its own text is left out: it can hold a prompt."""
+    """Our error for an error of llama.cpp. Its own text is left out: it can hold a prompt."""
     if error.get("type") == "exceed_context_size_error":
         return ModelRefused(
             f"the prompt has {error.get('n_prompt_tokens')} tokens and the embedded model takes "

@@ -1,4 +1,4 @@
-"""The one table from foreign errors to the house's.
+"""The one table from foreign errors to ours.
 
 No `httpx` or `ollama` exception passes it. Messages say the next step and never hold text of a
 prompt or an answer: pydantic quotes its input, so those errors are not chained.

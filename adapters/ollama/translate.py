@@ -1,4 +1,4 @@
-"""Pure translation between the house's requests and Ollama's API.
+"""Pure translation between our requests and Ollama's API.
 
 Source: Ollama's API page, `docs/api.md` of ollama/ollama, endpoint `/api/chat`.
 """

@@ -1,4 +1,4 @@
-"""What Telegram's refusals mean in the house's words: the one table for the whole adapter.
+"""What Telegram's refusals mean in our own terms: the one table for the whole adapter.
 
 No text of python-telegram-bot's InvalidToken is ever passed on: it may hold the token.
 """

@@ -1,4 +1,4 @@
-"""The command menu that Telegram shows, made from the house's commands.
+"""The command menu that Telegram shows, made from the table of commands.
 
 Pure. Telegram has one menu for each scope and language; the one without a language is for all
 others (Bot API, setMyCommands).

@@ -1,4 +1,4 @@
-"""Updates of the Bot API in the house's words.
+"""Updates of the Bot API in our own terms.
 
 Pure: no call to Telegram, no clock. An update that is of no use here becomes None; one that
 cannot be understood raises one of `UNREADABLE`.
@@ -64,7 +64,7 @@ class EditedUpdate:
 
 
 def translate(raw: object, me: Me) -> Inbound | Moved | EditedUpdate | None:
-    """What an update is to the house; `raw` is one element of getUpdates' result.
+    """What an update is to us; `raw` is one element of getUpdates' result.
 
     An edited message is not answered again: most edits mend a slip, the answer stands above them,
     and Telegram tells of an edit for two days. What is remembered of it follows.

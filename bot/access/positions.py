@@ -51,7 +51,7 @@ _SWEEP = "DELETE FROM quarantine WHERE at_ns < ?"
 
 
 async def sweep(unit: Unit, *, before_ns: int) -> None:
-    """Let go of updates that were set aside before a time."""
+    """Delete updates that were set aside before a time."""
     await unit.execute(_SWEEP, (before_ns,))
 
 

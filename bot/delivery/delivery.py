@@ -1,4 +1,4 @@
-"""What leaves the house: replies and notices on their way through the outbox, and what is known.
+"""What is sent out: replies and notices on their way through the outbox, and what is known.
 
 It puts parts in line inside the caller's transaction and keeps, in memory alone, the text of
 those that may not be written to disk. It never sends: `bot.delivery.sender` does.

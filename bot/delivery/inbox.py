@@ -192,5 +192,5 @@ _SWEEP = "DELETE FROM inbox WHERE state NOT IN ('waiting', 'working') AND change
 
 
 async def sweep(unit: Unit, *, before_ns: int) -> int:
-    """Let go of rows that were closed before a time; how many."""
+    """Delete rows that were closed before a time; how many."""
     return await unit.execute(_SWEEP, (before_ns,))

@@ -277,5 +277,5 @@ _SWEEP = "DELETE FROM outbox WHERE state NOT IN ('waiting', 'sending') AND chang
 
 
 async def sweep(unit: Unit, *, before_ns: int) -> int:
-    """Let go of rows that were closed before a time; how many."""
+    """Delete rows that were closed before a time; how many."""
     return await unit.execute(_SWEEP, (before_ns,))

@@ -8,7 +8,7 @@ from memory.ports import ChatMessage, ChatRole, ToolCall
 from memory.prompt.tokens import MESSAGE_OVERHEAD_TOKENS
 
 FULL_SHARE = 0.8
-"""Of the prompt's room: from there on exchanges are condensed."""
+"""Of the prompt's budget: from there on exchanges are condensed."""
 FEWEST = 3
 """Exchanges; of fewer none is condensed."""
 _LEAST = 2
@@ -62,17 +62,17 @@ def _tokens(exchange: Exchange, count: Count) -> int:
     return sum(count(text) + MESSAGE_OVERHEAD_TOKENS for text in texts)
 
 
-def fitted(exchanges: Sequence[Exchange], *, room: int, count: Count) -> list[Exchange]:
-    """The exchanges, the oldest condensed until all take at most `room` tokens; never the last.
+def fitted(exchanges: Sequence[Exchange], *, budget: int, count: Count) -> list[Exchange]:
+    """The exchanges, the oldest condensed until all take at most `budget` tokens; never the last.
 
     Fewer than three are left as they are.
     """
     kept = list(exchanges)
-    if len(kept) < FEWEST or tokens_of(kept, count) <= room:
+    if len(kept) < FEWEST or tokens_of(kept, count) <= budget:
         return kept
     done = 0
     for index, one in enumerate(kept[:-1]):
-        if done >= _LEAST and tokens_of(kept, count) <= room:
+        if done >= _LEAST and tokens_of(kept, count) <= budget:
             break
         if not one.condensed:
             kept[index] = condensed(one)

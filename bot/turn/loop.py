@@ -65,7 +65,7 @@ class _Turn:
         return self.prompt.tokens + self.kit.tokens
 
     @property
-    def room(self) -> int:
+    def budget(self) -> int:
         """Tokens for prompt and exchanges together."""
         return self.limits.context_tokens - self.limits.reply_tokens
 
@@ -133,8 +133,8 @@ class ToolLoop:
         )
 
     def _request(self, turn: _Turn) -> ChatRequest:
-        room = int(turn.room * FULL_SHARE) - turn.fixed_tokens
-        turn.exchanges = fitted(turn.exchanges, room=room, count=self._count)
+        budget = int(turn.budget * FULL_SHARE) - turn.fixed_tokens
+        turn.exchanges = fitted(turn.exchanges, budget=budget, count=self._count)
         messages = [_with_rules(turn.prompt.messages[0], turn.kit), *turn.prompt.messages[1:]]
         for exchange in turn.exchanges:
             messages += exchange.messages()
@@ -173,7 +173,7 @@ class ToolLoop:
                 await turn.draft.status(tool.labels[turn.context.language])
 
     def _cut(self, turn: _Turn, exchange: Exchange) -> Exchange:
-        """The exchange with its results cut to the room that there is."""
+        """The exchange with its results cut to the budget that there is."""
         share = self._left(turn) // len(exchange.results)
         tokens = max(share, _LEAST_RESULT_TOKENS)
         results = tuple(within(result, tokens, self._count) for result in exchange.results)
@@ -181,9 +181,9 @@ class ToolLoop:
 
     def _left(self, turn: _Turn) -> int:
         """Tokens that results may still take, the oldest condensed; a tenth is kept for the end."""
-        room = int(turn.room * (1 + FULL_SHARE) / 2) - turn.fixed_tokens
-        shorter = fitted(turn.exchanges, room=0, count=self._count)
-        return room - tokens_of(shorter, self._count)
+        budget = int(turn.budget * (1 + FULL_SHARE) / 2) - turn.fixed_tokens
+        shorter = fitted(turn.exchanges, budget=0, count=self._count)
+        return budget - tokens_of(shorter, self._count)
 
 
 def _with_rules(system: ChatMessage, kit: Kit) -> ChatMessage:

@@ -148,12 +148,12 @@ class Deconstructor:
         self, exchange: SourceTurn, known: Sequence[Entry], attempt: int
     ) -> ChatRequest:
         limits = await self._model.limits()
-        room = min(limits.prompt_tokens, limits.context_tokens - _ANSWER_TOKENS)
+        budget = min(limits.prompt_tokens, limits.context_tokens - _ANSWER_TOKENS)
         chars = TEXT_CHARS
         text = _asked(exchange, known, chars)
         while (
             chars > _LEAST_TEXT_CHARS
-            and estimate_tokens(_SYSTEM) + estimate_tokens(text) + _SLACK_TOKENS > room
+            and estimate_tokens(_SYSTEM) + estimate_tokens(text) + _SLACK_TOKENS > budget
         ):
             chars = chars * 3 // 4
             text = _asked(exchange, known, chars)

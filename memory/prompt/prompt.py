@@ -124,11 +124,11 @@ def assemble(parts: Parts, limits: ModelLimits, meter: TokenMeter) -> Prompt:
     system = ChatMessage(role=ChatRole.SYSTEM, text=parts.system)
     entry = _record(parts.entry, parts.zone)
     fixed = meter.count_message(system) + meter.count_message(entry)
-    room = _room(fixed + meter.count_message(_context(parts, Slots())), fixed, limits)
-    window, costs = _newest(parts, room, meter)
+    budget = _budget(fixed + meter.count_message(_context(parts, Slots())), fixed, limits)
+    window, costs = _newest(parts, budget, meter)
     near = parts.window[len(parts.window) - len(window) :]
-    slots, taken = _fit_slots(parts.slots, costs, room, meter)
-    first = first_shown(costs, room=room - taken, kept=_index_of(near, parts.kept_from))
+    slots, taken = _fit_slots(parts.slots, costs, budget, meter)
+    first = first_shown(costs, budget=budget - taken, kept=_index_of(near, parts.kept_from))
     context = _context(parts, slots)
     return Prompt(
         messages=(system, *window[first:], context, entry),
@@ -138,7 +138,7 @@ def assemble(parts: Parts, limits: ModelLimits, meter: TokenMeter) -> Prompt:
     )
 
 
-def _room(least: int, fixed: int, limits: ModelLimits) -> int:
+def _budget(least: int, fixed: int, limits: ModelLimits) -> int:
     """Tokens left for window and slots. The soft limit bounds these; the hard one, the input."""
     hard = limits.context_tokens - limits.reply_tokens
     if least > hard:
@@ -146,7 +146,7 @@ def _room(least: int, fixed: int, limits: ModelLimits) -> int:
     return max(min(limits.prompt_tokens, hard) - least, 0)
 
 
-def _newest(parts: Parts, room: int, meter: TokenMeter) -> tuple[list[ChatMessage], list[int]]:
+def _newest(parts: Parts, budget: int, meter: TokenMeter) -> tuple[list[ChatMessage], list[int]]:
     """The window's records with their tokens, oldest first, back to the first one too many.
 
     What is older cannot be shown, and a past that waits for its summary can be long.
@@ -156,20 +156,20 @@ def _newest(parts: Parts, room: int, meter: TokenMeter) -> tuple[list[ChatMessag
     for message in reversed(parts.window):
         records.append(_record(message, parts.zone))
         costs.append(meter.count_message(records[-1]))
-        room -= costs[-1]
-        if room < 0:
+        budget -= costs[-1]
+        if budget < 0:
             break
     return records[::-1], costs[::-1]
 
 
 def _fit_slots(
-    slots: Slots, costs: Sequence[int], room: int, meter: TokenMeter
+    slots: Slots, costs: Sequence[int], budget: int, meter: TokenMeter
 ) -> tuple[Slots, int]:
     """Shrink the slots until they and the newest messages fit; what they take then."""
 
     def over(newest: int) -> bool:
         kept = costs[-newest:] if newest else ()
-        return _slot_tokens(slots, meter) + sum(kept) > room
+        return _slot_tokens(slots, meter) + sum(kept) > budget
 
     for name in ("recalled", "pool"):
         while over(NEWEST_PROTECTED) and (less := getattr(slots, name).shorter()) is not None:

@@ -34,7 +34,7 @@ class Snippet:
 
     message: Message
     weight: float
-    """Where room is short, the lightest goes first."""
+    """Where the budget is short, the lightest goes first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

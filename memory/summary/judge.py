@@ -171,8 +171,8 @@ class Judge:
             log.warning("judgement.failed", error=type(error).__name__)
             return []
         whole = min(limits.prompt_tokens, limits.context_tokens - _ANSWER_TOKENS)
-        room = max(whole - estimate_tokens(fixed) - _SLACK_TOKENS, _LEAST_BATCH_TOKENS)
-        return list(_runs(items, room))
+        budget = max(whole - estimate_tokens(fixed) - _SLACK_TOKENS, _LEAST_BATCH_TOKENS)
+        return list(_runs(items, budget))
 
     async def _ask(self, ask: _Ask) -> JsonObject | None:
         """The model's answer; None for every kind of failure."""
@@ -202,7 +202,7 @@ def _listed(items: Sequence[Item]) -> str:
 
 
 def _runs(items: Sequence[Item], room_tokens: int) -> Iterator[list[Item]]:
-    """Consecutive items, each run within the room; an item larger than that stands alone."""
+    """Consecutive items, each run within the budget; an item larger than that stands alone."""
     run: list[Item] = []
     used = 0
     for item in items:

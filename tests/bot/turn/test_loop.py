@@ -370,17 +370,17 @@ def exchange(n, chars=4_000):
 def test_fewer_than_three_exchanges_are_never_condensed():
     two = [exchange(1), exchange(2)]
 
-    assert fitted(two, room=0, count=estimate_tokens) == two
+    assert fitted(two, budget=0, count=estimate_tokens) == two
 
 
 def test_the_newest_exchange_stays_word_for_word_and_at_least_two_are_condensed():
     four = [exchange(n) for n in range(4)]
     room = tokens_of(four, estimate_tokens) - 1
 
-    kept = fitted(four, room=room, count=estimate_tokens)
+    kept = fitted(four, budget=room, count=estimate_tokens)
 
     assert [one.condensed for one in kept] == [True, True, False, False]
-    assert fitted(four, room=0, count=estimate_tokens)[-1] == four[-1]
+    assert fitted(four, budget=0, count=estimate_tokens)[-1] == four[-1]
     assert tokens_of(kept, estimate_tokens) <= room
 
 
