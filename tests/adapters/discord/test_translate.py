@@ -1,4 +1,4 @@
-"""Discord's messages in the house's words, from payloads alone: no client is connected."""
+"""Discord's messages in the stack's words, from payloads alone: no client is connected."""
 
 import discord
 import pytest

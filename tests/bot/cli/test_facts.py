@@ -14,7 +14,7 @@ from memory.database.database import open_database
 from memory.pools import entries_table
 from memory.pools.service import PoolService
 from tests.fakes import NOON_NS
-from tests.memory.pools.pool_house import MING, ROOM, entry, message
+from tests.memory.pools.stage import MING, ROOM, entry, message
 
 
 def kith(*words, directory):

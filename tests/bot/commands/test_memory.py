@@ -20,9 +20,9 @@ from memory.engine import open_engine
 from memory.ports import Models
 from memory.settings import MemorySettings
 from memory.values import Mode, NewMessage, PersonId, Role, SessionId, Speaker
-from tests.bot.house import BOT_SCHEMA
+from tests.bot.stack import BOT_SCHEMA
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
-from tests.memory.pools.pool_house import facts
+from tests.memory.pools.stage import facts
 
 GROUP = ChatRef(platform=TELEGRAM, bot="1", chat="-5", kind=ChatKind.GROUP, title="Club")
 SESSION = SessionId("tg-1--5")

@@ -26,7 +26,7 @@ from memory.errors import ModelUnreachable
 from memory.ports import Models
 from memory.settings import MemorySettings
 from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
-from tests.bot.house import BOT_SCHEMA, until
+from tests.bot.stack import BOT_SCHEMA, until
 from tests.fakes import NOON_NS, FakeChatModel, FakeClock
 
 CHAT = ChatRef(platform=TELEGRAM, bot="1", chat="7", kind=ChatKind.DIRECT, title="Ann")

@@ -44,7 +44,7 @@ class Commands:
 
 
 @pytest.fixture
-async def house():
+async def stack():
     turns = Turns()
     async with open_router() as router:
         app = SimpleNamespace(
@@ -63,52 +63,52 @@ async def house():
         )
 
 
-async def test_whoever_sits_at_the_console_may_everything(house):
-    reply = await house.talk.answer("/plain", SILENT)
+async def test_whoever_sits_at_the_console_may_everything(stack):
+    reply = await stack.talk.answer("/plain", SILENT)
 
     assert (reply.text, reply.kept) == ("did plain", False)
-    [place] = house.commands.places
+    [place] = stack.commands.places
     assert place == Place(session=SessionId("cli-main"), allowed=True, admin=True, mode=Mode.WINDOW)
 
 
-async def test_what_goes_wrong_in_the_lane_reaches_who_asked(house):
-    house.turns.may_end.set()
-    house.turns.outcomes += [StoreError("full"), "Hello."]
+async def test_what_goes_wrong_in_the_lane_reaches_who_asked(stack):
+    stack.turns.may_end.set()
+    stack.turns.outcomes += [StoreError("full"), "Hello."]
 
     with pytest.raises(StoreError, match="full"):
-        await house.talk.answer("hi", SILENT)
+        await stack.talk.answer("hi", SILENT)
 
-    assert (await house.talk.answer("hi", SILENT)).text == "Hello."
+    assert (await stack.talk.answer("hi", SILENT)).text == "Hello."
 
 
-async def test_nobody_waits_for_ever_when_a_turn_ends_by_a_fault(house):
-    house.turns.may_end.set()
-    house.turns.outcomes.append(RuntimeError("unforeseen"))
+async def test_nobody_waits_for_ever_when_a_turn_ends_by_a_fault(stack):
+    stack.turns.may_end.set()
+    stack.turns.outcomes.append(RuntimeError("unforeseen"))
 
-    asking = asyncio.create_task(house.talk.answer("hi", SILENT))
+    asking = asyncio.create_task(stack.talk.answer("hi", SILENT))
     await asyncio.wait([asking], timeout=5)
 
     assert asking.done()
     assert asking.cancelled()
 
 
-async def test_who_leaves_before_the_answer_does_not_disturb_the_lane(house, capsys):
-    house.turns.outcomes.append("too late")
-    asking = asyncio.create_task(house.talk.answer("hi", SILENT))
+async def test_who_leaves_before_the_answer_does_not_disturb_the_lane(stack, capsys):
+    stack.turns.outcomes.append("too late")
+    asking = asyncio.create_task(stack.talk.answer("hi", SILENT))
     await asyncio.sleep(0)
     asking.cancel()
     await asyncio.wait([asking])
-    house.turns.may_end.set()
-    await house.router.drain()
+    stack.turns.may_end.set()
+    await stack.router.drain()
 
     assert "lane.job_failed" not in capsys.readouterr().out
 
 
-async def test_what_a_command_answers_is_kept_in_no_conversation(house):
+async def test_what_a_command_answers_is_kept_in_no_conversation(stack):
     async def run(call):
         return SimpleNamespace(text=f"did {call}")
 
-    house.talk._parts.commands.parse = lambda text, *_: text
-    house.talk._parts.commands.run = run
+    stack.talk._parts.commands.parse = lambda text, *_: text
+    stack.talk._parts.commands.run = run
 
-    assert await house.talk.answer("/status", SILENT) == Reply(text="did /status", kept=False)
+    assert await stack.talk.answer("/status", SILENT) == Reply(text="did /status", kept=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 from bot.config.access_settings import AccessSettings, IdLists
 from bot.ports import Platform
 from memory.values import Mode
-from tests.bot.house import direct, echo, open_house, said
+from tests.bot.stack import direct, echo, open_stack, said
 from tests.fakes import FakeAdapter, FakeChatModel
 
 POINTS = ("accepted", "model", "settled", "sending", "sent", "second part")
@@ -51,18 +51,18 @@ async def main(directory, point, platform, mode):
         return echo(request)
 
     adapter = Wire(directory, Platform(platform), point)
-    async with open_house(
+    async with open_stack(
         Path(directory),
         model=FakeChatModel(model),
         adapter=adapter,
         access=access_for(mode),
         sending=point != "settled",
-    ) as house:
+    ) as stack:
         chat = direct(platform=adapter.platform)
-        await house.intake.accept([said(text, str(n), chat=chat) for n, text in enumerate(WORDS)])
+        await stack.intake.accept([said(text, str(n), chat=chat) for n, text in enumerate(WORDS)])
         if point == "accepted":
             killed()
-        await house.router.drain()
+        await stack.router.drain()
         if point == "settled":
             killed()
         await asyncio.Event().wait()

@@ -17,7 +17,7 @@ from memory.errors import ModelTimedOut
 from memory.ports import Models
 from memory.values import Mode
 from tests.fakes import FakeChatModel, FakeEmbedder
-from tests.memory.pools.pool_house import facts
+from tests.memory.pools.stage import facts
 
 KNOWN = re.compile(r"known\d+x")
 """Words that become part of a fact."""

@@ -9,7 +9,7 @@ import pytest
 from adapters.telegram.options import TELEGRAM
 from bot.ports import Platform
 from tests.bot.delivery.crash_victim import PART_CHARS, POINTS, WORDS, Wire, access_for
-from tests.bot.house import open_house
+from tests.bot.stack import open_stack
 
 ROOT = Path(__file__).parents[3]
 IN_DOUBT = ("sent", "second part")
@@ -49,8 +49,8 @@ async def test_kill_9_loses_nothing_and_repeats_at_most_the_part_in_doubt(
     directory = tmp_path / "data"
     crash(directory, point, platform)
 
-    async with open_house(directory, adapter=Wire(directory, Platform(platform), "")) as house:
-        await house.settled()
+    async with open_stack(directory, adapter=Wire(directory, Platform(platform), "")) as stack:
+        await stack.settled()
 
         arrived = wire(directory)
         shown = list(dict.fromkeys(arrived))  # what a platform that knows nonces shows
@@ -58,14 +58,14 @@ async def test_kill_9_loses_nothing_and_repeats_at_most_the_part_in_doubt(
         repeated = [nonce for nonce, times in Counter(arrived).items() if times > 1]
         assert len(repeated) == (point in IN_DOUBT)
         assert len(arrived) == len(shown) + len(repeated)
-        assert set(await house.states("inbox")) == {"answered"}
-        assert set(await house.states("outbox")) == {"delivered"}
-        [transcript] = await house.rows("SELECT count(*) FROM messages")
+        assert set(await stack.states("inbox")) == {"answered"}
+        assert set(await stack.states("outbox")) == {"delivered"}
+        [transcript] = await stack.rows("SELECT count(*) FROM messages")
         assert transcript == (4,)
 
-    async with open_house(directory, adapter=Wire(directory, Platform(platform), "")) as house:
-        await house.settled()
-        assert house.adapter.tried == []
+    async with open_stack(directory, adapter=Wire(directory, Platform(platform), "")) as stack:
+        await stack.settled()
+        assert stack.adapter.tried == []
 
 
 async def test_kill_9_in_pools_mode_leaves_no_word_and_asks_again(tmp_path):
@@ -77,9 +77,9 @@ async def test_kill_9_in_pools_mode_leaves_no_word_and_asks_again(tmp_path):
     assert all(b"swordfish" not in path.read_bytes() for path in files)
     assert "swordfish" not in log
     adapter = Wire(directory, TELEGRAM, "")
-    async with open_house(directory, adapter=adapter, access=access_for("pools")) as house:
-        await house.later(10)
+    async with open_stack(directory, adapter=adapter, access=access_for("pools")) as stack:
+        await stack.later(10)
 
         text = "".join(text for _nonce, text in wire(directory))
         assert "再傳一次" in text or "send it again" in text
-        assert set(await house.states("inbox")) == {"lost"}
+        assert set(await stack.states("inbox")) == {"lost"}

@@ -6,7 +6,7 @@ from bot.app.schemas import BOT_SCHEMA
 from bot.delivery import inbox
 from bot.delivery.inbox import InboxState
 from memory.database.database import MEMORY_SCHEMA, open_database
-from tests.bot.house import direct, said
+from tests.bot.stack import direct, said
 from tests.fakes import NOON_NS
 
 TITLED = replace(direct(), title="Ann Lee")

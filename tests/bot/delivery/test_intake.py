@@ -12,7 +12,7 @@ from bot.ports import ChatKind, Position, Quarantined
 from bot.turn.turns import TurnEngine
 from memory.errors import StoreError
 from memory.values import Mode
-from tests.bot.house import direct, echo, group, open_house, said, until
+from tests.bot.stack import direct, echo, group, open_stack, said, until
 from tests.fakes import FakeAdapter, FakeChatModel, FakeClock
 
 SECRET = "槐樹下的暗號 swordfish"
@@ -28,62 +28,62 @@ async def forever(_request):
 
 
 async def test_a_message_is_answered_and_its_text_leaves_the_inbox_and_the_outbox(tmp_path):
-    async with open_house(tmp_path) as house:
-        await house.intake.accept([said("hello")])
-        await house.settled()
+    async with open_stack(tmp_path) as stack:
+        await stack.intake.accept([said("hello")])
+        await stack.settled()
 
-        assert house.adapter.texts() == ["re: hello"]
-        assert await house.rows("SELECT state, text, name FROM inbox") == [("answered", None, None)]
-        assert await house.rows("SELECT state, text, platform_id FROM outbox") == [
+        assert stack.adapter.texts() == ["re: hello"]
+        assert await stack.rows("SELECT state, text, name FROM inbox") == [("answered", None, None)]
+        assert await stack.rows("SELECT state, text, platform_id FROM outbox") == [
             ("delivered", None, "sent-1")
         ]
-        assert house.adapter.typed == [direct()]
-        assert house.adapter.typing_now == 0
+        assert stack.adapter.typed == [direct()]
+        assert stack.adapter.typing_now == 0
 
 
 async def test_a_message_delivered_twice_is_answered_once(tmp_path):
-    async with open_house(tmp_path) as house:
-        await house.intake.accept([said("hello"), said("hello")])
-        await house.settled()
-        await house.intake.accept([said("hello")])
-        await house.settled()
+    async with open_stack(tmp_path) as stack:
+        await stack.intake.accept([said("hello"), said("hello")])
+        await stack.settled()
+        await stack.intake.accept([said("hello")])
+        await stack.settled()
 
-        assert house.adapter.texts() == ["re: hello"]
+        assert stack.adapter.texts() == ["re: hello"]
 
 
 async def test_a_message_is_known_again_after_a_restart(tmp_path):
-    async with open_house(tmp_path) as house:
-        await house.intake.accept([said("hello")])
-        await house.settled()
+    async with open_stack(tmp_path) as stack:
+        await stack.intake.accept([said("hello")])
+        await stack.settled()
 
-    async with open_house(tmp_path) as house:
-        await house.intake.accept([said("hello")])
-        await house.settled()
+    async with open_stack(tmp_path) as stack:
+        await stack.intake.accept([said("hello")])
+        await stack.settled()
 
-        assert house.adapter.texts() == []
+        assert stack.adapter.texts() == []
 
 
 async def test_the_same_number_in_another_chat_or_for_another_bot_is_another_message(tmp_path):
     other_bot = replace(direct(), bot="2")
 
-    async with open_house(tmp_path) as house:
-        await house.intake.accept([said("a"), said("b", chat=group()), said("c", chat=other_bot)])
-        await house.settled()
+    async with open_stack(tmp_path) as stack:
+        await stack.intake.accept([said("a"), said("b", chat=group()), said("c", chat=other_bot)])
+        await stack.settled()
 
-        assert sorted(house.adapter.texts()) == ["re: a", "re: b", "re: c"]
+        assert sorted(stack.adapter.texts()) == ["re: a", "re: b", "re: c"]
 
 
 async def test_positions_and_quarantine_are_kept_with_the_messages(tmp_path):
     position = Position(platform=TELEGRAM, bot="1", stream="updates", value="17")
     poison = Quarantined(platform=TELEGRAM, bot="1", update="16", fault="KeyError")
-    async with open_house(tmp_path) as house:
-        await house.intake.accept([said("x")], positions=[position], quarantined=[poison])
-        await house.intake.accept([], positions=[replace(position, value="18")])
+    async with open_stack(tmp_path) as stack:
+        await stack.intake.accept([said("x")], positions=[position], quarantined=[poison])
+        await stack.intake.accept([], positions=[replace(position, value="18")])
 
-    async with open_house(tmp_path) as house:
-        assert await house.intake.positions(TELEGRAM, "1") == {"updates": "18"}
-        assert await house.intake.positions(TELEGRAM, "2") == {}
-        assert (await house.delivery.counts()).quarantined == 1
+    async with open_stack(tmp_path) as stack:
+        assert await stack.intake.positions(TELEGRAM, "1") == {"updates": "18"}
+        assert await stack.intake.positions(TELEGRAM, "2") == {}
+        assert (await stack.delivery.counts()).quarantined == 1
 
 
 async def test_nothing_is_kept_when_the_disk_says_no(tmp_path, monkeypatch):
@@ -92,16 +92,16 @@ async def test_nothing_is_kept_when_the_disk_says_no(tmp_path, monkeypatch):
     async def fails(*_args, **_kwargs):
         raise StoreError("no")
 
-    async with open_house(tmp_path) as house:
+    async with open_stack(tmp_path) as stack:
         with monkeypatch.context() as patch:
             patch.setattr("bot.access.positions.save", fails)
             with pytest.raises(StoreError):
-                await house.intake.accept([said("x")], positions=[position])
+                await stack.intake.accept([said("x")], positions=[position])
 
-        assert await house.states("inbox") == []
-        await house.intake.accept([said("x")], positions=[position])
-        await house.settled()
-        assert house.adapter.texts() == ["re: x"]
+        assert await stack.states("inbox") == []
+        await stack.intake.accept([said("x")], positions=[position])
+        await stack.settled()
+        assert stack.adapter.texts() == ["re: x"]
 
 
 @pytest.mark.parametrize(
@@ -117,32 +117,32 @@ async def test_nothing_is_kept_when_the_disk_says_no(tmp_path, monkeypatch):
 async def test_who_may_not_speak_gets_no_answer_and_leaves_no_word(tmp_path, capsys, access):
     poison = Quarantined(platform=TELEGRAM, bot="1", update="16", fault="KeyError")
 
-    async with open_house(tmp_path, access=access) as house:
-        await house.intake.accept([said(SECRET)], quarantined=[poison])
-        await house.intake.accept([said(SECRET, "2", chat=group())])
-        await house.later(60)
+    async with open_stack(tmp_path, access=access) as stack:
+        await stack.intake.accept([said(SECRET)], quarantined=[poison])
+        await stack.intake.accept([said(SECRET, "2", chat=group())])
+        await stack.later(60)
 
-        assert house.adapter.tried == []
-        assert await house.states("inbox") == []
+        assert stack.adapter.tried == []
+        assert await stack.states("inbox") == []
         assert b"swordfish" not in bytes_under(tmp_path)
     assert b"swordfish" not in bytes_under(tmp_path)
     assert "swordfish" not in "".join(capsys.readouterr())
 
 
 async def test_what_does_not_address_the_bot_is_not_kept(tmp_path):
-    async with open_house(tmp_path) as house:
-        await house.intake.accept([said(SECRET, chat=group(), addressed=False)])
-        await house.settled()
+    async with open_stack(tmp_path) as stack:
+        await stack.intake.accept([said(SECRET, chat=group(), addressed=False)])
+        await stack.settled()
 
         assert b"swordfish" not in bytes_under(tmp_path)
 
 
 async def test_a_message_is_answered_in_the_group_that_it_was_written_in(tmp_path):
-    async with open_house(tmp_path) as house:
-        await house.intake.accept([said("hi", "33", chat=group(topic="5"))])
-        await house.settled()
+    async with open_stack(tmp_path) as stack:
+        await stack.intake.accept([said("hi", "33", chat=group(topic="5"))])
+        await stack.settled()
 
-        [part] = house.adapter.arrived
+        [part] = stack.adapter.arrived
         assert (part.chat.chat, part.chat.topic, part.reply_to) == ("-100", "5", "33")
 
 
@@ -150,114 +150,114 @@ async def test_a_message_is_answered_in_the_group_that_it_was_written_in(tmp_pat
 
 
 async def test_a_message_taken_over_before_a_crash_is_answered_after_it(tmp_path):
-    async with open_house(tmp_path, model=FakeChatModel(forever)) as house:
-        await house.intake.accept([said("hello")])
+    async with open_stack(tmp_path, model=FakeChatModel(forever)) as stack:
+        await stack.intake.accept([said("hello")])
 
-    async with open_house(tmp_path) as house:
-        await house.settled()
+    async with open_stack(tmp_path) as stack:
+        await stack.settled()
 
-        assert house.adapter.texts() == ["re: hello"]
+        assert stack.adapter.texts() == ["re: hello"]
 
 
 async def test_order_within_a_chat_survives_a_crash(tmp_path):
     messages = [said(str(n), str(n)) for n in range(5)]
-    async with open_house(tmp_path, model=FakeChatModel(forever)) as house:
-        await house.intake.accept(messages)
+    async with open_stack(tmp_path, model=FakeChatModel(forever)) as stack:
+        await stack.intake.accept(messages)
 
-    async with open_house(tmp_path) as house:
-        await house.intake.accept([said("5", "5")])
-        await house.settled()
+    async with open_stack(tmp_path) as stack:
+        await stack.intake.accept([said("5", "5")])
+        await stack.settled()
 
-        assert house.adapter.texts() == [f"re: {n}" for n in range(6)]
+        assert stack.adapter.texts() == [f"re: {n}" for n in range(6)]
 
 
 async def test_what_is_too_old_gets_one_notice_a_chat_that_counts_it(tmp_path):
     clock = FakeClock()
-    async with open_house(tmp_path, model=FakeChatModel(forever), clock=clock) as house:
-        await house.intake.accept([said("早安", "1"), said("還在嗎", "2")])
-        await house.intake.accept([said("hello", "1", chat=direct("8"), user="8")])
+    async with open_stack(tmp_path, model=FakeChatModel(forever), clock=clock) as stack:
+        await stack.intake.accept([said("早安", "1"), said("還在嗎", "2")])
+        await stack.intake.accept([said("hello", "1", chat=direct("8"), user="8")])
     clock.advance(3600)
 
-    async with open_house(tmp_path, clock=clock) as house:
+    async with open_stack(tmp_path, clock=clock) as stack:
         # What the platform had kept meanwhile comes in two batches.
-        await house.intake.accept([said("第三則", "3")])
-        await house.intake.accept([said("第四則", "4"), said("第五則", "5")])
-        await house.later(10)
+        await stack.intake.accept([said("第三則", "3")])
+        await stack.intake.accept([said("第四則", "4"), said("第五則", "5")])
+        await stack.later(10)
 
-        [chinese] = house.adapter.texts("7")
-        [english] = house.adapter.texts("8")
+        [chinese] = stack.adapter.texts("7")
+        [english] = stack.adapter.texts("8")
         assert "5 則" in chinese
         assert "not answer: 1" in english
-        assert set(await house.states("inbox")) == {"expired"}
-        assert await house.rows("SELECT text FROM inbox WHERE text IS NOT NULL") == []
+        assert set(await stack.states("inbox")) == {"expired"}
+        assert await stack.rows("SELECT text FROM inbox WHERE text IS NOT NULL") == []
 
-    async with open_house(tmp_path, clock=clock) as house:
-        await house.later(10)
-        assert house.adapter.texts() == []
+    async with open_stack(tmp_path, clock=clock) as stack:
+        await stack.later(10)
+        assert stack.adapter.texts() == []
 
 
 async def test_what_is_too_old_is_counted_once_however_often_it_is_delivered(tmp_path):
-    async with open_house(tmp_path) as house:
-        old = said("hello", sent_at_ns=house.clock.now_ns() - 86_400 * 10**9)
-        await house.intake.accept([old])
-        await house.intake.accept([old])
-        await house.later(10)
+    async with open_stack(tmp_path) as stack:
+        old = said("hello", sent_at_ns=stack.clock.now_ns() - 86_400 * 10**9)
+        await stack.intake.accept([old])
+        await stack.intake.accept([old])
+        await stack.later(10)
 
-        [notice] = house.adapter.texts()
+        [notice] = stack.adapter.texts()
         assert "not answer: 1" in notice
 
 
 async def test_a_message_that_ends_the_process_every_time_is_given_up_with_a_word(tmp_path):
     for attempt in range(ATTEMPTS):
         model = FakeChatModel(forever)
-        async with open_house(tmp_path, model=model) as house:
+        async with open_stack(tmp_path, model=model) as stack:
             if attempt == 0:
-                await house.intake.accept([said("poison")])
+                await stack.intake.accept([said("poison")])
             await until(lambda: model.requests)  # noqa: B023 - awaited at once
 
-    async with open_house(tmp_path) as house:
-        await house.later(10)
+    async with open_stack(tmp_path) as stack:
+        await stack.later(10)
 
-        assert house.model.requests == []
-        assert await house.states("inbox") == ["failed"]
-        [notice] = house.adapter.texts()
+        assert stack.model.requests == []
+        assert await stack.states("inbox") == ["failed"]
+        [notice] = stack.adapter.texts()
         assert "went wrong" in notice
 
 
 async def test_who_was_blocked_meanwhile_is_not_answered_after_a_restart(tmp_path):
-    async with open_house(tmp_path, model=FakeChatModel(forever)) as house:
-        await house.intake.accept([said("hello")])
+    async with open_stack(tmp_path, model=FakeChatModel(forever)) as stack:
+        await stack.intake.accept([said("hello")])
 
-    async with open_house(tmp_path, access=AccessSettings()) as house:
-        await house.later(10)
+    async with open_stack(tmp_path, access=AccessSettings()) as stack:
+        await stack.later(10)
 
-        assert house.adapter.texts() == []
-        assert await house.rows("SELECT state, text FROM inbox") == [("refused", None)]
+        assert stack.adapter.texts() == []
+        assert await stack.rows("SELECT state, text FROM inbox") == [("refused", None)]
 
 
 async def test_what_comes_during_a_shutdown_is_kept_for_the_next_start(tmp_path):
-    async with open_house(tmp_path) as house:
-        await house.intake.accept([said("one")])
-        house.intake.stop_feeding()
-        await house.intake.accept([said("two", "2")])
-        await house.settled()
-        assert house.adapter.texts() == ["re: one"]
+    async with open_stack(tmp_path) as stack:
+        await stack.intake.accept([said("one")])
+        stack.intake.stop_feeding()
+        await stack.intake.accept([said("two", "2")])
+        await stack.settled()
+        assert stack.adapter.texts() == ["re: one"]
 
-    async with open_house(tmp_path) as house:
-        await house.settled()
-        assert house.adapter.texts() == ["re: two"]
+    async with open_stack(tmp_path) as stack:
+        await stack.settled()
+        assert stack.adapter.texts() == ["re: two"]
 
 
 # Full lanes
 
 
 async def test_nothing_is_lost_and_order_is_kept_when_a_lane_is_full(tmp_path):
-    async with open_house(tmp_path, lane_jobs=2) as house:
+    async with open_stack(tmp_path, lane_jobs=2) as stack:
         for n in range(12):
-            await house.intake.accept([said(str(n), str(n))])
-        await house.settled()
+            await stack.intake.accept([said(str(n), str(n))])
+        await stack.settled()
 
-        assert house.adapter.texts() == [f"re: {n}" for n in range(12)]
+        assert stack.adapter.texts() == [f"re: {n}" for n in range(12)]
 
 
 async def test_beyond_what_may_wait_people_are_told_once(tmp_path):
@@ -267,15 +267,15 @@ async def test_beyond_what_may_wait_people_are_told_once(tmp_path):
         await go.wait()
         return echo(request)
 
-    async with open_house(tmp_path, lane_jobs=1, model=FakeChatModel(when_told)) as house:
+    async with open_stack(tmp_path, lane_jobs=1, model=FakeChatModel(when_told)) as stack:
         for n in range(HELD_CLAIMS + 5):
-            await house.intake.accept([said(str(n), str(n))])
+            await stack.intake.accept([said(str(n), str(n))])
         go.set()
-        await house.later(10)
+        await stack.later(10)
 
-        notices = [text for text in house.adapter.texts() if not text.startswith("re:")]
+        notices = [text for text in stack.adapter.texts() if not text.startswith("re:")]
         assert len(notices) == 1
-        states = await house.states("inbox")
+        states = await stack.states("inbox")
         assert states.count("answered") + states.count("failed") == HELD_CLAIMS + 5
         assert states.count("failed") >= 3
 
@@ -284,26 +284,26 @@ async def test_a_row_whose_turn_could_not_be_written_is_answered_later(tmp_path,
     monkeypatch.setattr("bot.delivery.intake.DOUBT_PAUSE_S", 0.01)
     broken = [StoreError("disk full"), StoreError("disk full")]
 
-    async with open_house(tmp_path) as house:
-        settle = house.delivery.settle
+    async with open_stack(tmp_path) as stack:
+        settle = stack.delivery.settle
 
         async def sometimes(*given, **more):
             if broken:
                 raise broken.pop()
             await settle(*given, **more)
 
-        monkeypatch.setattr(house.delivery, "settle", sometimes)
-        await house.intake.accept([said("hello")])
-        await until(lambda: house.adapter.arrived)
+        monkeypatch.setattr(stack.delivery, "settle", sometimes)
+        await stack.intake.accept([said("hello")])
+        await until(lambda: stack.adapter.arrived)
 
-        assert house.adapter.texts() == ["re: hello"]
+        assert stack.adapter.texts() == ["re: hello"]
 
 
 async def test_rows_of_a_call_that_was_cancelled_after_its_commit_are_fed_by_the_next(
     tmp_path, monkeypatch
 ):
-    async with open_house(tmp_path) as house:
-        unit = house.database.unit
+    async with open_stack(tmp_path) as stack:
+        unit = stack.database.unit
         entered = asyncio.Event()
 
         class CancelledAtTheEnd:
@@ -317,13 +317,13 @@ async def test_rows_of_a_call_that_was_cancelled_after_its_commit_are_fed_by_the
                 raise asyncio.CancelledError
 
         with monkeypatch.context() as patch:
-            patch.setattr(house.database, "unit", CancelledAtTheEnd)
+            patch.setattr(stack.database, "unit", CancelledAtTheEnd)
             with pytest.raises(asyncio.CancelledError):
-                await house.intake.accept([said("first")])
-        await house.intake.accept([said("second", "2")])
-        await house.settled()
+                await stack.intake.accept([said("first")])
+        await stack.intake.accept([said("second", "2")])
+        await stack.settled()
 
-        assert house.adapter.texts() == ["re: first", "re: second"]
+        assert stack.adapter.texts() == ["re: first", "re: second"]
 
 
 async def test_a_message_whose_turn_is_under_way_is_not_fed_again(tmp_path):
@@ -333,16 +333,16 @@ async def test_a_message_whose_turn_is_under_way_is_not_fed_again(tmp_path):
         await go.wait()
         return echo(request)
 
-    async with open_house(tmp_path, model=FakeChatModel(when_told)) as house:
-        await house.intake.accept([said("first")])
-        await until(lambda: house.model.requests)
-        house.intake._doubt.set()
-        await house.intake.accept([said("second", "2")])
+    async with open_stack(tmp_path, model=FakeChatModel(when_told)) as stack:
+        await stack.intake.accept([said("first")])
+        await until(lambda: stack.model.requests)
+        stack.intake._doubt.set()
+        await stack.intake.accept([said("second", "2")])
         go.set()
-        await house.settled()
+        await stack.settled()
 
-        assert len(house.model.requests) == 2
-        assert house.adapter.texts() == ["re: first", "re: second"]
+        assert len(stack.model.requests) == 2
+        assert stack.adapter.texts() == ["re: first", "re: second"]
 
 
 async def test_a_message_without_text_on_disk_is_not_lost_while_its_turn_is_under_way(tmp_path):
@@ -352,28 +352,28 @@ async def test_a_message_without_text_on_disk_is_not_lost_while_its_turn_is_unde
         await go.wait()
         return echo(request)
 
-    async with open_house(tmp_path, access=POOLS, model=FakeChatModel(when_told)) as house:
-        await house.intake.accept([said("first")])
-        await until(lambda: house.model.requests)
-        house.intake._doubt.set()
-        await house.intake.accept([said("second", "2")])
+    async with open_stack(tmp_path, access=POOLS, model=FakeChatModel(when_told)) as stack:
+        await stack.intake.accept([said("first")])
+        await until(lambda: stack.model.requests)
+        stack.intake._doubt.set()
+        await stack.intake.accept([said("second", "2")])
         go.set()
-        await house.later(10)
+        await stack.later(10)
 
-        assert house.adapter.texts() == ["re: first", "re: second"]
-        assert await house.states("inbox") == ["answered", "answered"]
+        assert stack.adapter.texts() == ["re: first", "re: second"]
+        assert await stack.states("inbox") == ["answered", "answered"]
 
 
 # Commands
 
 
 async def test_an_urgent_command_does_not_wait_behind_a_turn(tmp_path):
-    async with open_house(tmp_path, model=FakeChatModel(forever)) as house:
-        await house.intake.accept([said("think"), said("/help", "2")])
-        await until(lambda: house.adapter.arrived)
+    async with open_stack(tmp_path, model=FakeChatModel(forever)) as stack:
+        await stack.intake.accept([said("think"), said("/help", "2")])
+        await until(lambda: stack.adapter.arrived)
 
-        assert "/help" in house.adapter.texts()[0]
-        assert await house.states("inbox") == ["working", "answered"]
+        assert "/help" in stack.adapter.texts()[0]
+        assert await stack.states("inbox") == ["working", "answered"]
 
 
 # Pools mode
@@ -388,11 +388,11 @@ async def test_pools_mode_writes_no_word_of_the_message_to_inbox_or_outbox(tmp_p
 
     adapter = FakeAdapter()
     adapter.when = held_up
-    async with open_house(tmp_path, access=POOLS, adapter=adapter) as house:
+    async with open_stack(tmp_path, access=POOLS, adapter=adapter) as stack:
         claims = []
-        house.intake._handler.handle = lambda claim: _settle_alone(house, claim, claims)
-        await house.intake.accept([said(SECRET)])
-        await house.router.drain()
+        stack.intake._handler.handle = lambda claim: _settle_alone(stack, claim, claims)
+        await stack.intake.accept([said(SECRET)])
+        await stack.router.drain()
         await waiting.wait()
 
         assert [claim.inbound.text for claim in claims] == [SECRET]
@@ -407,13 +407,13 @@ async def test_pools_mode_writes_no_word_of_the_message_to_inbox_or_outbox(tmp_p
 async def test_a_place_set_to_pools_keeps_no_transcript_of_a_whole_turn(tmp_path, chat):
     """From the door to the platform, the turn engine included."""
     access = AccessSettings(allow=IdLists(users=("*",)), modes={chat.chat: Mode.POOLS})
-    async with open_house(tmp_path, access=access) as house:
-        await house.intake.accept([said(SECRET, chat=chat)])
-        await house.settled()
+    async with open_stack(tmp_path, access=access) as stack:
+        await stack.intake.accept([said(SECRET, chat=chat)])
+        await stack.settled()
 
-        assert house.adapter.texts() == [f"re: {SECRET}"]
-        assert await house.rows("SELECT COUNT(*) FROM messages") == [(0,)]
-        assert await house.states("inbox") == ["answered"]
+        assert stack.adapter.texts() == [f"re: {SECRET}"]
+        assert await stack.rows("SELECT COUNT(*) FROM messages") == [(0,)]
+        assert await stack.states("inbox") == ["answered"]
         for word in (b"swordfish", "槐樹".encode(), b"Ann"):
             assert word not in bytes_under(tmp_path)
 
@@ -425,14 +425,14 @@ async def test_a_memory_chosen_while_a_message_waits_holds_for_its_reply(tmp_pat
         await go.wait()
         return "swordfish" if "two" in request.messages[-1].text else "first"
 
-    async with open_house(tmp_path, model=FakeChatModel(answer)) as house:
-        await house.intake.accept([said("one", "1"), said("two", "2")])
-        await until(lambda: house.model.requests)
-        house.intake._places._access = Access({TELEGRAM: POOLS})
+    async with open_stack(tmp_path, model=FakeChatModel(answer)) as stack:
+        await stack.intake.accept([said("one", "1"), said("two", "2")])
+        await until(lambda: stack.model.requests)
+        stack.intake._places._access = Access({TELEGRAM: POOLS})
         go.set()
-        await house.settled()
+        await stack.settled()
 
-        assert house.adapter.texts() == ["first", "swordfish"]
+        assert stack.adapter.texts() == ["first", "swordfish"]
         assert b"swordfish" not in bytes_under(tmp_path)
 
 
@@ -446,52 +446,52 @@ async def test_a_turn_knows_whether_others_read_along(tmp_path, monkeypatch, cha
         return await answer(self, context, *rest, **more)
 
     monkeypatch.setattr(TurnEngine, "answer", noted)
-    async with open_house(tmp_path) as house:
-        await house.intake.accept([said("hi", chat=chat)])
-        await house.settled()
+    async with open_stack(tmp_path) as stack:
+        await stack.intake.accept([said("hi", chat=chat)])
+        await stack.settled()
 
     assert [context.kind is ChatKind.GROUP for context in contexts] == [shared]
 
 
-async def _settle_alone(house, claim: Claim, claims):
+async def _settle_alone(stack, claim: Claim, claims):
     """What the turn engine does, without the transcript."""
     claims.append(claim)
-    async with house.database.unit() as unit:
-        await house.delivery.settle(unit, claim, [f"re: {claim.inbound.text}"])
-    house.delivery.wake()
+    async with stack.database.unit() as unit:
+        await stack.delivery.settle(unit, claim, [f"re: {claim.inbound.text}"])
+    stack.delivery.wake()
 
 
 async def test_pools_mode_asks_for_a_message_again_that_a_crash_took(tmp_path):
-    async with open_house(tmp_path, access=POOLS, model=FakeChatModel(forever)) as house:
-        await house.intake.accept([said("記得嗎？我說過的", "1"), said("還有這個", "2")])
-        await house.intake.accept([said("hello", chat=direct("8"), user="8")])
+    async with open_stack(tmp_path, access=POOLS, model=FakeChatModel(forever)) as stack:
+        await stack.intake.accept([said("記得嗎？我說過的", "1"), said("還有這個", "2")])
+        await stack.intake.accept([said("hello", chat=direct("8"), user="8")])
 
-    async with open_house(tmp_path, access=POOLS) as house:
-        await house.later(10)
+    async with open_stack(tmp_path, access=POOLS) as stack:
+        await stack.later(10)
 
-        assert house.model.requests == []
-        [chinese], [english] = house.adapter.texts("7"), house.adapter.texts("8")
+        assert stack.model.requests == []
+        [chinese], [english] = stack.adapter.texts("7"), stack.adapter.texts("8")
         assert "再傳一次" in chinese
         assert "send it again" in english
-        assert set(await house.states("inbox")) == {"lost"}
+        assert set(await stack.states("inbox")) == {"lost"}
 
-    async with open_house(tmp_path, access=POOLS) as house:
-        await house.later(10)
-        assert house.adapter.texts() == []
+    async with open_stack(tmp_path, access=POOLS) as stack:
+        await stack.later(10)
+        assert stack.adapter.texts() == []
 
 
 async def test_pools_mode_asks_again_when_the_reply_was_lost(tmp_path):
-    async with open_house(tmp_path, access=POOLS, sending=False) as house:
-        house.intake._handler.handle = lambda claim: _settle_alone(house, claim, [])
-        await house.intake.accept([said("hello")])
-        await house.router.drain()
+    async with open_stack(tmp_path, access=POOLS, sending=False) as stack:
+        stack.intake._handler.handle = lambda claim: _settle_alone(stack, claim, [])
+        await stack.intake.accept([said("hello")])
+        await stack.router.drain()
 
-    async with open_house(tmp_path, access=POOLS) as house:
-        await house.later(10)
+    async with open_stack(tmp_path, access=POOLS) as stack:
+        await stack.later(10)
 
-        [notice] = house.adapter.texts()
+        [notice] = stack.adapter.texts()
         assert "send it again" in notice
-        assert await house.states("outbox") == ["lost", "delivered"]
+        assert await stack.states("outbox") == ["lost", "delivered"]
 
 
 # Places that move
@@ -500,32 +500,32 @@ async def test_pools_mode_asks_again_when_the_reply_was_lost(tmp_path):
 async def test_a_group_that_became_a_supergroup_keeps_session_and_rule_over_a_restart(tmp_path):
     access = AccessSettings(allow=IdLists(chats=("-100",)))
     old, new = group("-100"), group("-200")
-    async with open_house(tmp_path, access=access) as house:
-        await house.intake.accept([said("one", "1", chat=old)])
-        await house.settled()
-        await house.intake.moved(old, new)
-        await house.intake.accept([said("two", "1", chat=new)])
-        await house.settled()
+    async with open_stack(tmp_path, access=access) as stack:
+        await stack.intake.accept([said("one", "1", chat=old)])
+        await stack.settled()
+        await stack.intake.moved(old, new)
+        await stack.intake.accept([said("two", "1", chat=new)])
+        await stack.settled()
 
-    async with open_house(tmp_path, access=access) as house:
-        await house.intake.accept([said("three", "2", chat=new)])
-        await house.settled()
+    async with open_stack(tmp_path, access=access) as stack:
+        await stack.intake.accept([said("three", "2", chat=new)])
+        await stack.settled()
 
-        assert house.adapter.texts("-200") == ["re: three"]
-        assert await house.rows("SELECT id FROM sessions") == [("tg-1--100",)]
+        assert stack.adapter.texts("-200") == ["re: three"]
+        assert await stack.rows("SELECT id FROM sessions") == [("tg-1--100",)]
 
 
 async def test_a_reply_that_waits_for_a_moved_group_goes_to_its_new_id(tmp_path):
     old, new = group("-100"), group("-200")
-    async with open_house(tmp_path, sending=False) as house:
-        await house.intake.accept([said("one", chat=old)])
-        await house.router.drain()
-        await house.intake.moved(old, new)
+    async with open_stack(tmp_path, sending=False) as stack:
+        await stack.intake.accept([said("one", chat=old)])
+        await stack.router.drain()
+        await stack.intake.moved(old, new)
 
-    async with open_house(tmp_path) as house:
-        await house.settled()
+    async with open_stack(tmp_path) as stack:
+        await stack.settled()
 
-        assert house.adapter.texts("-200") == ["re: one"]
+        assert stack.adapter.texts("-200") == ["re: one"]
 
 
 async def test_a_group_that_moves_while_its_reply_is_written_gets_it_at_its_new_id(tmp_path):
@@ -536,22 +536,22 @@ async def test_a_group_that_moves_while_its_reply_is_written_gets_it_at_its_new_
         await go.wait()
         return echo(request)
 
-    async with open_house(tmp_path, model=FakeChatModel(when_told)) as house:
-        await house.intake.accept([said("one", chat=old)])
-        await until(lambda: house.model.requests)
-        await house.intake.moved(old, new)
+    async with open_stack(tmp_path, model=FakeChatModel(when_told)) as stack:
+        await stack.intake.accept([said("one", chat=old)])
+        await until(lambda: stack.model.requests)
+        await stack.intake.moved(old, new)
         go.set()
-        await house.settled()
+        await stack.settled()
 
-        assert house.adapter.texts("-200") == ["re: one"]
+        assert stack.adapter.texts("-200") == ["re: one"]
 
 
 async def test_only_in_a_group_does_a_reply_refer_to_its_message(tmp_path):
-    async with open_house(tmp_path, adapter=FakeAdapter(part_chars=4)) as house:
-        await house.intake.accept([said("12", "5"), said("12", "6", chat=group())])
-        await house.settled()
+    async with open_stack(tmp_path, adapter=FakeAdapter(part_chars=4)) as stack:
+        await stack.intake.accept([said("12", "5"), said("12", "6", chat=group())])
+        await stack.settled()
 
-        references = [(part.chat.chat, part.reply_to) for part in house.adapter.arrived]
+        references = [(part.chat.chat, part.reply_to) for part in stack.adapter.arrived]
         assert sorted(references, key=str) == [
             ("-100", "6"),
             ("-100", None),
@@ -561,26 +561,26 @@ async def test_only_in_a_group_does_a_reply_refer_to_its_message(tmp_path):
 
 
 async def test_ids_are_kept_for_as_long_as_the_settings_say(tmp_path):
-    async with open_house(tmp_path) as house:
-        await house.intake.accept([said("one")])
-        await house.settled()
+    async with open_stack(tmp_path) as stack:
+        await stack.intake.accept([said("one")])
+        await stack.settled()
 
-        house.clock.advance(6 * 86_400)
-        await house.delivery.sweep()
-        assert await house.states("inbox") == ["answered"]
-        house.clock.advance(2 * 86_400)
-        await house.delivery.sweep()
-        assert await house.states("inbox") + await house.states("outbox") == []
+        stack.clock.advance(6 * 86_400)
+        await stack.delivery.sweep()
+        assert await stack.states("inbox") == ["answered"]
+        stack.clock.advance(2 * 86_400)
+        await stack.delivery.sweep()
+        assert await stack.states("inbox") + await stack.states("outbox") == []
 
 
 async def test_what_could_not_be_understood_is_noted_for_as_long_as_ids_are_kept(tmp_path):
     poison = Quarantined(platform=TELEGRAM, bot="1", update="16", fault="KeyError")
-    async with open_house(tmp_path) as house:
-        await house.intake.accept([], quarantined=[poison])
+    async with open_stack(tmp_path) as stack:
+        await stack.intake.accept([], quarantined=[poison])
 
-        house.clock.advance(6 * 86_400)
-        await house.delivery.sweep()
-        assert (await house.delivery.counts()).quarantined == 1
-        house.clock.advance(2 * 86_400)
-        await house.delivery.sweep()
-        assert (await house.delivery.counts()).quarantined == 0
+        stack.clock.advance(6 * 86_400)
+        await stack.delivery.sweep()
+        assert (await stack.delivery.counts()).quarantined == 1
+        stack.clock.advance(2 * 86_400)
+        await stack.delivery.sweep()
+        assert (await stack.delivery.counts()).quarantined == 0

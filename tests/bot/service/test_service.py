@@ -10,7 +10,7 @@ from adapters.discord.options import DISCORD
 from bot.errors import LoginRefused, NoAdapterLeft, RootTaskEnded
 from bot.service.service import Service, serve
 from bot.service.supervisor import Standings, Supervisor
-from tests.bot.house import open_house, said, until
+from tests.bot.stack import open_stack, said, until
 from tests.fakes import FakeAdapter, FakeChatModel, FakeClock
 
 
@@ -34,17 +34,17 @@ class Refused(FakeAdapter):
 
 @asynccontextmanager
 async def open_service(directory, *, adapter=None, model=None, drain_s=5.0):
-    async with open_house(directory, adapter=adapter, model=model, sending=False) as house:
+    async with open_stack(directory, adapter=adapter, model=model, sending=False) as stack:
         clock = FakeClock()
-        standings = Standings([house.adapter.platform], clock)
+        standings = Standings([stack.adapter.platform], clock)
         yield (
-            house,
+            stack,
             Service(
                 directory=directory,
-                intake=house.intake,
-                router=house.router,
-                sender=house.sender,
-                supervisor=Supervisor([house.adapter], standings, clock=clock),
+                intake=stack.intake,
+                router=stack.router,
+                sender=stack.sender,
+                supervisor=Supervisor([stack.adapter], standings, clock=clock),
                 standings=standings,
                 verbs={},
                 drain_s=drain_s,
@@ -74,41 +74,41 @@ async def test_it_is_ready_once_the_adapters_are_up_and_says_when_it_stops(tmp_p
 
 async def test_a_stop_ends_the_turn_under_way_and_sends_its_reply(tmp_path):
     model = FakeChatModel(lambda _: "done", delay_s=0.2)
-    async with open_service(tmp_path, model=model) as (house, service):
+    async with open_service(tmp_path, model=model) as (stack, service):
         async with serving(service) as (stop, _, task):
-            await house.intake.accept([said("hello")])
+            await stack.intake.accept([said("hello")])
             await until(lambda: model.running)
             stop.set()
             await task
 
-        assert house.adapter.texts() == ["done"]
+        assert stack.adapter.texts() == ["done"]
 
 
 async def test_a_turn_beyond_the_budget_is_cut_and_its_message_stays_open(tmp_path):
     model = FakeChatModel(lambda _: "late", delay_s=60)
-    async with open_service(tmp_path, model=model, drain_s=0.05) as (house, service):
+    async with open_service(tmp_path, model=model, drain_s=0.05) as (stack, service):
         async with serving(service) as (stop, _, task):
-            await house.intake.accept([said("hello")])
+            await stack.intake.accept([said("hello")])
             await until(lambda: model.running)
             stop.set()
             await task
 
-        assert house.adapter.texts() == []
-        assert await house.states("inbox") == ["working"]
+        assert stack.adapter.texts() == []
+        assert await stack.states("inbox") == ["working"]
 
 
 async def test_what_arrives_while_it_stops_is_kept_and_not_begun(tmp_path):
     model = FakeChatModel(lambda _: "done", delay_s=0.2)
-    async with open_service(tmp_path, model=model) as (house, service):
+    async with open_service(tmp_path, model=model) as (stack, service):
         async with serving(service) as (stop, told, task):
-            await house.intake.accept([said("hello", "1")])
+            await stack.intake.accept([said("hello", "1")])
             await until(lambda: model.running)
             stop.set()
             await until(lambda: "STOPPING=1" in told.states)
-            await house.intake.accept([said("more", "2")])
+            await stack.intake.accept([said("more", "2")])
             await task
 
-        assert await house.states("inbox") == ["answered", "waiting"]
+        assert await stack.states("inbox") == ["answered", "waiting"]
 
 
 async def test_when_no_platform_is_left_the_service_ends_with_the_reason(tmp_path):
@@ -118,8 +118,8 @@ async def test_when_no_platform_is_left_the_service_ends_with_the_reason(tmp_pat
 
 
 async def test_a_part_that_ends_by_itself_ends_the_service(tmp_path, monkeypatch):
-    async with open_service(tmp_path) as (house, service):
-        monkeypatch.setattr(house.sender, "run", lambda: asyncio.sleep(0))
+    async with open_service(tmp_path) as (stack, service):
+        monkeypatch.setattr(stack.sender, "run", lambda: asyncio.sleep(0))
 
         with pytest.raises(RootTaskEnded, match="sender"):
             await serve(service, stop=asyncio.Event(), notifier=Told())
@@ -136,9 +136,9 @@ async def test_chores_run_with_the_service_and_are_ended_before_the_turns_are_dr
             seen.append(f"ended with {model.running} turns under way")
 
     model = FakeChatModel(lambda _: "done", delay_s=0.2)
-    async with open_service(tmp_path, model=model) as (house, service):
+    async with open_service(tmp_path, model=model) as (stack, service):
         async with serving(replace(service, chores={"tidying": chore})) as (stop, _, task):
-            await house.intake.accept([said("hello")])
+            await stack.intake.accept([said("hello")])
             await until(lambda: model.running)
             stop.set()
             await task

@@ -24,7 +24,7 @@ MEI = Speaker(person=PersonId("telegram:1"), name="小美")
 HERE = SessionId("tg-1")
 
 
-class House:
+class Stack:
     """The turn engine over a real database, with a scripted model."""
 
     def __init__(self, database, engine, turns, chat, clock):
@@ -45,7 +45,7 @@ class House:
 
 
 @pytest.fixture
-async def house(tmp_path):
+async def stack(tmp_path):
     chat, clock = FakeChatModel(), FakeClock()
     async with (
         open_database(tmp_path / "kith.db") as database,
@@ -58,7 +58,7 @@ async def house(tmp_path):
         ) as engine,
     ):
         turns = TurnEngine(engine=engine, chat=chat, clock=clock)
-        yield House(database, engine, turns, chat, clock)
+        yield Stack(database, engine, turns, chat, clock)
 
 
 class Watched:
@@ -69,39 +69,39 @@ class Watched:
         self.text += text
 
 
-async def test_a_turn_keeps_both_messages_and_the_next_one_sees_them(house):
-    house.chat.add("你好，小美！", "麻糬。")
+async def test_a_turn_keeps_both_messages_and_the_next_one_sees_them(stack):
+    stack.chat.add("你好，小美！", "麻糬。")
 
-    await house.say("我的貓叫麻糬。")
-    reply = await house.say("我的貓叫什麼？")
+    await stack.say("我的貓叫麻糬。")
+    reply = await stack.say("我的貓叫什麼？")
 
     assert reply.text == "麻糬。"
     assert reply.kept
-    assert await house.kept() == [
+    assert await stack.kept() == [
         ("user", "我的貓叫麻糬。"),
         ("assistant", "你好，小美！"),
         ("user", "我的貓叫什麼？"),
         ("assistant", "麻糬。"),
     ]
-    window = [message.text for message in house.chat.requests[1].messages]
+    window = [message.text for message in stack.chat.requests[1].messages]
     assert any("我的貓叫麻糬。" in text for text in window)
 
 
-async def test_the_window_holds_the_last_sixteen_records_and_what_no_summary_covers_yet(house):
-    house.chat.add(*[f"reply {n}." for n in range(13)])
+async def test_the_window_holds_the_last_sixteen_records_and_what_no_summary_covers_yet(stack):
+    stack.chat.add(*[f"reply {n}." for n in range(13)])
     for number in range(12):
-        await house.say(f"message {number}.")
-    unsummarised = shown(house.chat.requests[-1])
+        await stack.say(f"message {number}.")
+    unsummarised = shown(stack.chat.requests[-1])
 
-    async with house.database.unit() as unit:
+    async with stack.database.unit() as unit:
         last = (await messages_table.latest(unit, HERE, from_seq=NO_SEQ, limit=1))[0]
         cursor = summaries_table.Cursor(seq=last.seq)
         standing = await summaries_table.state(unit, HERE)
         await summaries_table.save(
             unit, HERE, summary=Summary(), cursor=cursor, expected=standing, now_ns=1
         )
-    await house.say("message 12.")
-    summarised = shown(house.chat.requests[-1])
+    await stack.say("message 12.")
+    summarised = shown(stack.chat.requests[-1])
 
     assert len(unsummarised) == 22
     assert summarised[0] == "message 4."
@@ -114,23 +114,23 @@ def shown(request):
     return [message.text.split("\n")[1] for message in request.messages[1:-2]]
 
 
-async def test_a_reply_is_shown_as_it_comes_and_clean(house):
-    house.chat.add("<think>hm</think>[2026-11-30 18:15 you]\nHello 小美!")
+async def test_a_reply_is_shown_as_it_comes_and_clean(stack):
+    stack.chat.add("<think>hm</think>[2026-11-30 18:15 you]\nHello 小美!")
     draft = Watched()
 
-    reply = await house.say("hi", draft=draft)
+    reply = await stack.say("hi", draft=draft)
 
     assert reply.text == draft.text == "Hello 小美!"
 
 
-async def test_a_slip_into_simplified_is_put_right_for_who_writes_traditional(house):
-    house.chat.add("你对花生过敏。", "你对花生过敏。", "你对花生过敏。")
+async def test_a_slip_into_simplified_is_put_right_for_who_writes_traditional(stack):
+    stack.chat.add("你对花生过敏。", "你对花生过敏。", "你对花生过敏。")
     drafts = [Watched(), Watched(), Watched()]
 
     replies = [
-        await house.say("我對什麼過敏？", draft=drafts[0]),
-        await house.say("我对什么过敏？", draft=drafts[1]),
-        await house.say("Say it in Simplified Chinese.", draft=drafts[2]),
+        await stack.say("我對什麼過敏？", draft=drafts[0]),
+        await stack.say("我对什么过敏？", draft=drafts[1]),
+        await stack.say("Say it in Simplified Chinese.", draft=drafts[2]),
     ]
 
     shown = ["你對花生過敏。", "你对花生过敏。", "你对花生过敏。"]
@@ -150,109 +150,109 @@ async def test_a_slip_into_simplified_is_put_right_for_who_writes_traditional(ho
         ("<think>never ends", "說不出話"),
     ],
 )
-async def test_a_failure_is_said_in_the_chat_and_never_kept(house, failure, said):
-    house.chat.add(failure)
+async def test_a_failure_is_said_in_the_chat_and_never_kept(stack, failure, said):
+    stack.chat.add(failure)
 
-    reply = await house.say("在嗎？")
+    reply = await stack.say("在嗎？")
 
     assert said in reply.text
     assert not reply.kept
-    assert await house.kept() == []
+    assert await stack.kept() == []
 
 
-async def test_a_message_that_is_too_long_is_told_its_size_without_a_model_call(house):
-    reply = await house.say("記憶" * 50_000)
+async def test_a_message_that_is_too_long_is_told_its_size_without_a_model_call(stack):
+    reply = await stack.say("記憶" * 50_000)
 
     assert "太長" in reply.text
-    assert house.chat.requests == []
+    assert stack.chat.requests == []
 
 
-async def test_a_stopped_turn_is_over_at_once_and_not_kept(house):
-    house.chat.delay_s = 1000
-    house.chat.add("never seen")
+async def test_a_stopped_turn_is_over_at_once_and_not_kept(stack):
+    stack.chat.delay_s = 1000
+    stack.chat.add("never seen")
     async with asyncio.TaskGroup() as tasks:
-        turn = tasks.create_task(house.say("hi"))
-        while not house.chat.running:
+        turn = tasks.create_task(stack.say("hi"))
+        while not stack.chat.running:
             await asyncio.sleep(0.001)
-        assert house.turns.stop(HERE)
+        assert stack.turns.stop(HERE)
 
     assert turn.result().text == "Stopped."
-    assert house.chat.closed_early == 1
-    assert await house.kept() == []
-    assert not house.turns.stop(HERE)
+    assert stack.chat.closed_early == 1
+    assert await stack.kept() == []
+    assert not stack.turns.stop(HERE)
 
 
-async def test_a_reset_during_the_model_call_wins(house):
+async def test_a_reset_during_the_model_call_wins(stack):
     async def resets(_request):
-        async with house.database.unit() as unit:
-            await sessions_table.bump_epoch(unit, HERE, now_ns=house.clock.now_ns())
+        async with stack.database.unit() as unit:
+            await sessions_table.bump_epoch(unit, HERE, now_ns=stack.clock.now_ns())
         return "too late"
 
-    house.chat._script = resets
-    reply = await house.say("hello")
+    stack.chat._script = resets
+    reply = await stack.say("hello")
 
     assert "reset" in reply.text
-    assert await house.kept() == []
+    assert await stack.kept() == []
 
 
-async def test_what_else_belongs_to_the_turn_is_settled_with_it_or_not_at_all(house):
-    house.chat.add("one", "two")
+async def test_what_else_belongs_to_the_turn_is_settled_with_it_or_not_at_all(stack):
+    stack.chat.add("one", "two")
 
     async def breaks(_unit, reply):
         if reply.kept:
             raise StoreError("no room")
 
-    reply = await house.say("hi", settle=breaks)
+    reply = await stack.say("hi", settle=breaks)
 
     assert not reply.kept
-    assert await house.kept() == []
+    assert await stack.kept() == []
 
 
-async def test_the_budget_learns_from_what_the_model_counts(house):
-    house.chat._script = lambda request: Completion(text="ok", prompt_tokens=900)
-    await house.say("word " * 200)
-    first = (await house.engine.compose(HERE, house.entry("word " * 200))).prompt.tokens
+async def test_the_budget_learns_from_what_the_model_counts(stack):
+    stack.chat._script = lambda request: Completion(text="ok", prompt_tokens=900)
+    await stack.say("word " * 200)
+    first = (await stack.engine.compose(HERE, stack.entry("word " * 200))).prompt.tokens
     for _ in range(5):
-        await house.say("x")
-    second = (await house.engine.compose(HERE, house.entry("word " * 200))).prompt.tokens
+        await stack.say("x")
+    second = (await stack.engine.compose(HERE, stack.entry("word " * 200))).prompt.tokens
 
     assert second > first
 
 
-async def test_the_system_part_is_the_same_bytes_in_every_turn(house):
-    house.chat.add("a", "b")
-    await house.say("one")
-    house.clock.advance(seconds=86_400)
-    await house.say("two")
+async def test_the_system_part_is_the_same_bytes_in_every_turn(stack):
+    stack.chat.add("a", "b")
+    await stack.say("one")
+    stack.clock.advance(seconds=86_400)
+    await stack.say("two")
 
-    first, second = (request.messages[0] for request in house.chat.requests)
+    first, second = (request.messages[0] for request in stack.chat.requests)
     assert first.role is ChatRole.SYSTEM
     assert first == second
 
 
-async def test_a_small_model_gets_a_small_prompt(house):
-    house.chat._limits = ModelLimits(context_tokens=4096, prompt_tokens=400, reply_tokens=200)
-    house.chat._script = lambda _request: "a reply of a few words, " * 5
+async def test_a_small_model_gets_a_small_prompt(stack):
+    stack.chat._limits = ModelLimits(context_tokens=4096, prompt_tokens=400, reply_tokens=200)
+    stack.chat._script = lambda _request: "a reply of a few words, " * 5
 
     for _ in range(10):
-        await house.say("a message of a few words, " * 4)
+        await stack.say("a message of a few words, " * 4)
 
-    sizes = [sum(len(m.text) for m in request.messages) for request in house.chat.requests]
+    sizes = [sum(len(m.text) for m in request.messages) for request in stack.chat.requests]
     assert max(sizes) < 400 / 0.28 * 1.2
 
 
-async def test_no_word_of_the_talk_is_logged(house):
-    house.chat.add("zanzibar answers", ValueError("zanzibar breaks"))
+async def test_no_word_of_the_talk_is_logged(stack):
+    stack.chat.add("zanzibar answers", ValueError("zanzibar breaks"))
 
     with capture_logs() as logs:
-        await house.say("zanzibar asks")
-        await house.say("zanzibar again")
+        await stack.say("zanzibar asks")
+        await stack.say("zanzibar again")
 
     events = [{k: v for k, v in entry.items() if k != "exc_info"} for entry in logs]
     assert "zanzibar" not in str(events)
 
 
-async def test_ten_sessions_at_once_keep_their_order_and_none_waits(house):
+async def test_ten_sessions_at_once_keep_their_order_and_none_waits(stack):
     all_ten_are_here = asyncio.Barrier(10)
 
     async def meets_the_others(_request):
@@ -260,15 +260,15 @@ async def test_ten_sessions_at_once_keep_their_order_and_none_waits(house):
             await all_ten_are_here.wait()
         return "done"
 
-    house.chat._script = meets_the_others
+    stack.chat._script = meets_the_others
     async with open_router() as router:
         for number in range(3):
             for name in range(10):
                 session = SessionId(f"s{name}")
                 text = f"{name}-{number}"
-                router.deliver(session, partial(house.say, text, session))
+                router.deliver(session, partial(stack.say, text, session))
         await router.drain()
 
     for name in range(10):
-        users = [text for role, text in await house.kept(SessionId(f"s{name}")) if role == "user"]
+        users = [text for role, text in await stack.kept(SessionId(f"s{name}")) if role == "user"]
         assert users == [f"{name}-{number}" for number in range(3)]

@@ -19,7 +19,7 @@ BEN = SessionId("tg-1-8")
 
 
 @pytest.fixture
-async def house(tmp_path):
+async def stack(tmp_path):
     async with open_database(tmp_path / "kith.db") as database:
         model = FakeChatModel(["x"] * 20)
         async with open_engine(
@@ -61,8 +61,8 @@ async def summarise(database, session, *, cursor):
         )
 
 
-async def test_a_plain_reset_clears_the_messages_and_keeps_the_summary(house):
-    engine, database = house
+async def test_a_plain_reset_clears_the_messages_and_keeps_the_summary(stack):
+    engine, database = stack
     await keep(engine, turn(ANN, "綠茶"), turn(BEN, "coffee"))
     await summarise(database, ANN, cursor=Cursor(seq=Seq(2)))
 
@@ -75,8 +75,8 @@ async def test_a_plain_reset_clears_the_messages_and_keeps_the_summary(house):
     assert (await engine.inspect(BEN)).messages == 2
 
 
-async def test_resetting_all_clears_the_summary_too(house):
-    engine, database = house
+async def test_resetting_all_clears_the_summary_too(stack):
+    engine, database = stack
     await keep(engine, turn(ANN, "tea"))
     await summarise(database, ANN, cursor=Cursor(seq=Seq(2)))
 
@@ -91,9 +91,9 @@ async def test_resetting_all_clears_the_summary_too(house):
     [(False, ResetEffect.KEPT, ["long"]), (True, ResetEffect.CLEARED, [])],
 )
 async def test_the_short_pool_goes_and_the_long_one_only_with_everything(
-    house, everything, effect, left
+    stack, everything, effect, left
 ):
-    engine, database = house
+    engine, database = stack
     await keep(engine, turn(ANN, "tea"))
     async with database.unit() as unit:
         for pool in Pool:
@@ -109,8 +109,8 @@ async def test_the_short_pool_goes_and_the_long_one_only_with_everything(
         assert [one.content for one in await entries_table.every(reader, ANN)] == left
 
 
-async def test_a_turn_under_way_at_a_reset_comes_to_nothing(house):
-    engine, _ = house
+async def test_a_turn_under_way_at_a_reset_comes_to_nothing(stack):
+    engine, _ = stack
     await keep(engine, turn(ANN, "tea"))
     await engine.reset(ANN, everything=False)
 
@@ -120,8 +120,8 @@ async def test_a_turn_under_way_at_a_reset_comes_to_nothing(house):
     assert (await engine.inspect(ANN)).messages == 0
 
 
-async def test_a_message_after_the_reset_of_a_half_covered_one_is_not_thought_covered(house):
-    engine, database = house
+async def test_a_message_after_the_reset_of_a_half_covered_one_is_not_thought_covered(stack):
+    engine, database = stack
     await keep(engine, turn(ANN, "a very long message"))
     await summarise(database, ANN, cursor=Cursor(seq=Seq(0), chars=10))
 
@@ -132,8 +132,8 @@ async def test_a_message_after_the_reset_of_a_half_covered_one_is_not_thought_co
         assert (await summaries_table.current(reader, ANN)).cursor.chars == 0
 
 
-async def test_what_was_never_there_is_told_as_absent(house):
-    engine, _ = house
+async def test_what_was_never_there_is_told_as_absent(stack):
+    engine, _ = stack
 
     report = await engine.reset(ANN, everything=False)
 
@@ -142,7 +142,7 @@ async def test_what_was_never_there_is_told_as_absent(house):
     }
 
 
-async def test_a_conversation_that_nobody_had_is_unknown(house):
-    engine, _ = house
+async def test_a_conversation_that_nobody_had_is_unknown(stack):
+    engine, _ = stack
 
     assert await engine.inspect(ANN) is None

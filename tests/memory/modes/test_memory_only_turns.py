@@ -2,7 +2,7 @@ import pytest
 
 from memory.values import Mode
 from tests.memory.modes.test_modes import a_talk, extractor
-from tests.memory.pools.pool_house import ROOM, stored
+from tests.memory.pools.stage import ROOM, stored
 
 
 async def say(talk, text):

@@ -19,7 +19,7 @@ from memory.summary.summaries_table import Cursor
 from memory.summary.value import Summary
 from memory.values import Mode, Moment, NewMessage, Role, SessionId, Turn
 from tests.fakes import FakeChatModel, FakeClock, FakeEmbedder
-from tests.memory.pools.pool_house import (
+from tests.memory.pools.stage import (
     ANNA,
     MING,
     ROOM,

@@ -10,8 +10,8 @@ from memory.transfer.exporting import export
 from memory.values import Mode, SessionId
 from tests.fakes import NOON_NS, FakeEmbedder
 from tests.memory.modes.test_modes import a_talk, extractor
-from tests.memory.pools.pool_house import ANNA, MING
-from tests.memory.transfer.house import quiet
+from tests.memory.pools.stage import ANNA, MING
+from tests.memory.transfer.stage import quiet
 
 GROUP = SessionId("tg-1--5")
 ROOMS = {ANNA.name: SessionId("tg-1-7"), MING.name: SessionId("tg-1-8")}

@@ -12,7 +12,7 @@ from memory.pools.deconstruct_pass import Deconstructor, Distilled
 from memory.pools.entry import Pool, Scope
 from memory.ports import ModelLimits
 from tests.fakes import NOON_NS, FakeChatModel
-from tests.memory.pools.pool_house import (
+from tests.memory.pools.stage import (
     ANNA,
     MING,
     ROOM,

@@ -7,7 +7,7 @@ from memory.pools import entries_table, queue_table
 from memory.pools.entry import Pool, Source, SourceKind, Tag
 from memory.values import NewMessage, Role
 from tests.fakes import NOON_NS
-from tests.memory.pools.pool_house import (
+from tests.memory.pools.stage import (
     ANNA,
     MING,
     ROOM,

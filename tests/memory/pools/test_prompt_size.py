@@ -4,7 +4,7 @@ from memory.pools.entry import CONTENT_CHARS, Pool, Tag
 from memory.values import Mode
 from tests.fakes import NOON_NS
 from tests.memory.modes.test_modes import a_talk
-from tests.memory.pools.pool_house import entry, put
+from tests.memory.pools.stage import entry, put
 
 FACTS = (
     "Anna's sister number {n} lives in Kaohsiung and teaches piano at a school.",

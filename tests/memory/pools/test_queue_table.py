@@ -5,7 +5,7 @@ from memory.database import sessions_table
 from memory.pools import queue_table
 from memory.values import NewMessage, Role
 from tests.fakes import NOON_NS
-from tests.memory.pools.pool_house import ANNA, ROOM, a_database
+from tests.memory.pools.stage import ANNA, ROOM, a_database
 
 
 @pytest.fixture

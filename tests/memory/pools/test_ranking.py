@@ -4,7 +4,7 @@ import pytest
 from memory.pools import entries_table
 from memory.pools.entry import Pool, Scope
 from memory.pools.ranking import EntryQuery, Period, best, period_of, rank, visible
-from tests.memory.pools.pool_house import ANNA, MING, a_database, entry, every, put
+from tests.memory.pools.stage import ANNA, MING, a_database, entry, every, put
 
 
 @pytest.fixture

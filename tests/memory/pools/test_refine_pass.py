@@ -7,7 +7,7 @@ from memory.pools.entry import Pool, Scope, Source, SourceKind, Tag
 from memory.pools.refine_pass import Refined, Refiner
 from memory.settings import PoolSettings
 from tests.fakes import NOON_NS, FakeChatModel
-from tests.memory.pools.pool_house import (
+from tests.memory.pools.stage import (
     ANNA,
     MING,
     ROOM,

@@ -3,7 +3,7 @@ import pytest
 from memory.pools.entry import Scope
 from memory.pools.service import PoolService, Viewer
 from tests.fakes import FakeClock
-from tests.memory.pools.pool_house import ANNA, MING, ROOM, a_database, entry, put, stored
+from tests.memory.pools.stage import ANNA, MING, ROOM, a_database, entry, put, stored
 
 BY_ANNA, BY_OPERATOR = Viewer(session=ROOM, speaker=ANNA), Viewer(session=ROOM)
 OURS, ANNAS, MINGS = "We meet on Monday", "Anna owns a kayak", "小明有一艘船"

@@ -5,7 +5,7 @@ from memory.pools.slot import PoolSlot
 from memory.settings import PoolSettings
 from memory.values import NewMessage, Role
 from tests.fakes import NOON_NS
-from tests.memory.pools.pool_house import ANNA, MING, ROOM, a_database, entry, put
+from tests.memory.pools.stage import ANNA, MING, ROOM, a_database, entry, put
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from memory.recall.embed_pass import EmbedPass
 from memory.transfer import importing
 from memory.values import SessionId
 from tests.fakes import FakeEmbedder
-from tests.memory.transfer.house import bring_in
+from tests.memory.transfer.stage import bring_in
 
 LIMIT_BYTES = 10_000
 BATCH = 3

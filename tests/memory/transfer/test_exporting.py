@@ -18,7 +18,7 @@ from memory.summary.summaries_table import Cursor
 from memory.summary.value import Current, Summary
 from memory.transfer.exporting import ExportRefused, export
 from memory.values import NewMessage, PersonId, Role, SessionId, Speaker
-from tests.memory.transfer.house import bring_in, entries, messages, quiet, summary
+from tests.memory.transfer.stage import bring_in, entries, messages, quiet, summary
 
 SESSION = SessionId("tg-1-456")
 ANNA = Speaker(person=PersonId("telegram:1"), name="Anna 安娜")

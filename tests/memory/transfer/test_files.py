@@ -12,7 +12,7 @@ from memory.transfer.interface import BadValue, Problems
 from memory.transfer.pool_file import entries_in
 from memory.transfer.summary_file import cursor_in, summary_in
 from memory.transfer.times import NS, from_local, from_rfc3339, to_local, to_rfc3339
-from tests.memory.transfer.house import archive
+from tests.memory.transfer.stage import archive
 
 TAIPEI = ZoneInfo("Asia/Taipei")
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -16,7 +16,7 @@ from memory.transfer.importing import store, take_pages
 from memory.transfer.interface import ImportRefused, Problems
 from memory.values import NewMessage, Role
 from tests.fakes import FakeClock
-from tests.memory.transfer.house import (
+from tests.memory.transfer.stage import (
     PREFIXES,
     bring_in,
     entries,
@@ -27,7 +27,7 @@ from tests.memory.transfer.house import (
     texts,
     write_history,
 )
-from tests.memory.transfer.house import archive as archived
+from tests.memory.transfer.stage import archive as archived
 
 NS = 10**9
 

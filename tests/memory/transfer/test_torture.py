@@ -18,7 +18,7 @@ from memory.transfer import importing
 from memory.values import NewMessage, Role, SessionId
 from tests.fakes import FakeEmbedder
 from tests.memory.transfer.crashing import BATCH, LIMIT_BYTES
-from tests.memory.transfer.house import bring_in, entries, messages, record, texts, write_history
+from tests.memory.transfer.stage import bring_in, entries, messages, record, texts, write_history
 
 SCRIPT = Path(__file__).parent / "crashing.py"
 OLD = SessionId("cli-old")

@@ -6,8 +6,8 @@ from bot.config.config import load
 from memory.database.database import open_reader
 from memory.keeping.resetting import conversations
 from memory.values import SessionId
-from tests.bot.house import until
 from tests.bot.service.test_service import serving
+from tests.bot.stack import until
 from tests.registry import MANIFESTS
 
 

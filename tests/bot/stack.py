@@ -85,7 +85,7 @@ async def until(holds, *, timeout_s=20.0):
 
 
 @dataclass
-class House:
+class Stack:
     database: Database
     delivery: Delivery
     intake: InboxIntake
@@ -114,7 +114,7 @@ class House:
 
 
 @asynccontextmanager
-async def open_house(
+async def open_stack(
     directory,
     *,
     model=None,
@@ -184,7 +184,7 @@ async def open_house(
         if sending:
             roots.append(tasks.create_task(sender.run()))
         try:
-            yield House(database, delivery, intake, sender, router, adapter, model, clock)
+            yield Stack(database, delivery, intake, sender, router, adapter, model, clock)
         finally:
             for root in roots:
                 root.cancel()
