@@ -70,8 +70,8 @@ def _parts(text: str, limit: int, length: Callable[[str], int]) -> Iterator[str]
     while at < len(text):
         inside = _fence_at(fences, at)
         prefix = f"{inside.opener}\n" if inside else ""
-        room = limit - length(prefix) - _closing_room(fences, at, limit, length)
-        cut = _cut(text, at, _reach(text, at, room, length), fences)
+        space = limit - length(prefix) - _closing_length(fences, at, limit, length)
+        cut = _cut(text, at, _reach(text, at, space, length), fences)
         body, following = text[at:cut].rstrip(), _next_start(text, cut)
         fence = _fence_at(fences, cut)
         suffix = ""
@@ -117,17 +117,17 @@ def _fence_at(fences: list[_Fence], at: int) -> _Fence | None:
     return next((f for f in fences if f.open_end < at < f.close_end), None)
 
 
-def _closing_room(fences: list[_Fence], at: int, limit: int, length: Callable[[str], int]) -> int:
+def _closing_length(fences: list[_Fence], at: int, limit: int, length: Callable[[str], int]) -> int:
     """What must stay free for a closing fence: none if no code block is within reach."""
     reachable = [f.closer for f in fences if f.open_start < at + limit and f.close_end > at]
     return max((1 + length(closer) for closer in reachable), default=0)
 
 
-def _reach(text: str, at: int, room: int, length: Callable[[str], int]) -> int:
-    """The furthest position up to which the text fits into the room."""
-    furthest = min(len(text), at + room)
+def _reach(text: str, at: int, space: int, length: Callable[[str], int]) -> int:
+    """The furthest position up to which the text fits into the space."""
+    furthest = min(len(text), at + space)
     return at + bisect_right(
-        range(1, furthest - at + 1), room, key=lambda count: length(text[at : at + count])
+        range(1, furthest - at + 1), space, key=lambda count: length(text[at : at + count])
     )
 
 

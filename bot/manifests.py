@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from bot.ports import ChatAdapter, CommandDoor, CommandSpec, Intake, Platform, Secret
+from bot.ports import ChatAdapter, CommandRunner, CommandSpec, Intake, Platform, Secret
 from memory.ports import ChatModel, Clock, Embedder
 
 
@@ -53,7 +53,7 @@ class AdapterParts:
     """What an adapter hands its events to, and what it offers."""
 
     intake: Intake
-    door: CommandDoor
+    commands: CommandRunner
     specs: Sequence[CommandSpec]
     """Every command, for the platform's own interface."""
     clock: Clock

@@ -1,6 +1,6 @@
 """What crosses between the service and the platforms: values, and the Protocols that carry them.
 
-Adapters implement `ChatAdapter` and call up through `Intake` and `CommandDoor`, which the
+Adapters implement `ChatAdapter` and call up through `Intake` and `CommandRunner`, which the
 composition root fills. Ids are strings end to end.
 """
 
@@ -285,7 +285,7 @@ class Intake(Protocol):
         ...
 
 
-class CommandDoor(Protocol):
+class CommandRunner(Protocol):
     """Where adapters hand in commands given through the platform's own interface."""
 
     @property

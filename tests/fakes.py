@@ -274,7 +274,7 @@ def _identity(inbound: Inbound) -> tuple[Platform, str, str, str]:
     return (inbound.chat.platform, inbound.chat.bot, inbound.chat.chat, inbound.message)
 
 
-class FakeCommandDoor:
+class FakeCommandRunner:
     """Answers every command from a function and records the calls."""
 
     broken: ClassVar = {

@@ -16,7 +16,7 @@ from adapters.discord.options import DISCORD, DiscordOptions
 from adapters.discord.parts import parts
 from adapters.discord.typist import Typist
 from bot.errors import AdapterError, SendDeferred
-from bot.ports import ChatRef, CommandDoor, CommandSpec, Intake, Outbound, Platform, Position
+from bot.ports import ChatRef, CommandRunner, CommandSpec, Intake, Outbound, Platform, Position
 from memory.errors import KithError
 from memory.ports import Clock
 
@@ -32,13 +32,13 @@ async def open_discord(
     options: DiscordOptions,
     *,
     intake: Intake,
-    door: CommandDoor,
+    commands: CommandRunner,
     specs: Sequence[CommandSpec],
     clock: Clock,
 ) -> AsyncIterator["DiscordAdapter"]:
     """The adapter, pointed at Discord or at the endpoints that the options name."""
     with endpoints(options):
-        yield DiscordAdapter(options, intake=intake, door=door, specs=specs, clock=clock)
+        yield DiscordAdapter(options, intake=intake, commands=commands, specs=specs, clock=clock)
 
 
 class DiscordAdapter:
@@ -49,13 +49,13 @@ class DiscordAdapter:
         options: DiscordOptions,
         *,
         intake: Intake,
-        door: CommandDoor,
+        commands: CommandRunner,
         specs: Sequence[CommandSpec],
         clock: Clock,
     ) -> None:
         self._options = options
         self._intake = intake
-        self._door = door
+        self._commands = commands
         self._specs = tuple(specs)
         self._clock = clock
         self._typist = Typist()
@@ -113,7 +113,7 @@ class DiscordAdapter:
 
     async def _offer_commands(self, client: Client, *, bot: int, known: str | None) -> None:
         """Tell Discord the commands if they changed; failing is no reason to stay away."""
-        tree = Tree(client, self._specs, self._door)
+        tree = Tree(client, self._specs, self._commands)
         fingerprint = await tree.fingerprint()
         if fingerprint == known:
             return

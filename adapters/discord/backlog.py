@@ -33,24 +33,24 @@ class Gap:
     """Message id: everything later counts as missed."""
 
 
-def gaps(client: discord.Client, taken: Mapping[int, int], *, floor: int, limit: int) -> list[Gap]:
+def gaps(client: discord.Client, taken: Mapping[int, int], *, oldest: int, limit: int) -> list[Gap]:
     """Channels to read, the latest active first, at most `limit`.
 
     `taken` is the last message taken in by channel id. A channel of a server that has none is
     read from the latest of all: before that we were there, and nobody addressed us in it. Each
     is read from a little earlier, since events can overtake each other; the intake takes a
-    message once. `floor` is the message id below which nothing is read. Channels in which Discord names a last
+    message once. `oldest` is the message id below which nothing is read. Channels in which Discord names a last
     message that we know are left out; direct chats are not listed by Discord, so all are read.
     """
     last_written = dict(_last_messages(client))
     latest = max(taken.values(), default=None)
     found = {
-        channel: Gap(channel=channel, after=max(after - _OVERLAP, floor))
+        channel: Gap(channel=channel, after=max(after - _OVERLAP, oldest))
         for channel, after in taken.items()
-        if channel not in last_written or last_written[channel] > max(after, floor)
+        if channel not in last_written or last_written[channel] > max(after, oldest)
     }
     if latest is not None:
-        start = max(latest - _OVERLAP, floor)
+        start = max(latest - _OVERLAP, oldest)
         for channel, last in last_written.items():
             if channel not in taken and last > start:
                 found[channel] = Gap(channel=channel, after=start)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import discord
 import structlog
 
-from adapters.discord.inlet import EditedMessage, Gone, Inlet
+from adapters.discord.inlet import DeletedMessages, EditedMessage, Inlet
 from adapters.discord.options import DiscordOptions
 
 log = structlog.get_logger()
@@ -70,20 +70,20 @@ class Client(discord.Client):
 
     async def on_message(self, message: discord.Message) -> None:
         """A message that the gateway brought."""
-        await self.inlet.heard(message)
+        await self.inlet.enqueue(message)
 
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
         """A person changed a message; previews that Discord adds to one are no change of words."""
         if payload.message.edited_at is not None:
-            await self.inlet.heard(EditedMessage(message=payload.message))
+            await self.inlet.enqueue(EditedMessage(message=payload.message))
 
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         """A message was deleted."""
-        await self.inlet.heard(_gone(payload, [payload.message_id]))
+        await self.inlet.enqueue(_deleted(payload, [payload.message_id]))
 
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
         """A moderator deleted many messages at once."""
-        await self.inlet.heard(_gone(payload, sorted(payload.message_ids)))
+        await self.inlet.enqueue(_deleted(payload, sorted(payload.message_ids)))
 
     async def on_error(self, event_method: str, /, *args: object, **kwargs: object) -> None:
         """A handler failed: the library would print the event, text and all."""
@@ -92,11 +92,11 @@ class Client(discord.Client):
         log.error("discord.handler_failed", handler=event_method, error=kind and kind.__name__)
 
 
-def _gone(
+def _deleted(
     payload: discord.RawMessageDeleteEvent | discord.RawBulkMessageDeleteEvent,
     messages: Sequence[int],
-) -> Gone:
-    return Gone(
+) -> DeletedMessages:
+    return DeletedMessages(
         channel=payload.channel_id,
         guild=payload.guild_id,
         messages=tuple(str(message) for message in messages),

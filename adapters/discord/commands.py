@@ -19,9 +19,9 @@ from adapters.discord.parts import parts
 from adapters.discord.translate import command_call
 from bot.ports import (
     CommandAnswer,
-    CommandDoor,
     CommandGroup,
     CommandOption,
+    CommandRunner,
     CommandSpec,
     OptionKind,
 )
@@ -45,10 +45,10 @@ class Tree(app_commands.CommandTree[discord.Client]):
     """The commands of one client."""
 
     def __init__(
-        self, client: discord.Client, specs: Sequence[CommandSpec], door: CommandDoor
+        self, client: discord.Client, specs: Sequence[CommandSpec], commands: CommandRunner
     ) -> None:
         super().__init__(client)
-        self._door = door
+        self._commands = commands
         groups: dict[str, app_commands.Group] = {}
         for spec in specs:
             command = _command(spec, self._use)
@@ -92,7 +92,7 @@ class Tree(app_commands.CommandTree[discord.Client]):
         await _deliver(interaction, self._failed(interaction), private=True)
 
     def _failed(self, interaction: Interaction) -> str:
-        texts = self._door.broken
+        texts = self._commands.broken
         return texts.get(interaction.locale.value, texts["en"])
 
     async def _use(
@@ -111,7 +111,7 @@ class Tree(app_commands.CommandTree[discord.Client]):
         bot = interaction.application_id if self.client.user is None else self.client.user.id
         call = command_call(interaction, name=spec.path, given=given, bot=bot)
         try:
-            return await self._door.run(call)
+            return await self._commands.run(call)
         except KithError as exc:
             log.warning("discord.command_failed", command=spec.path, error=type(exc).__name__)
             return CommandAnswer(text=self._failed(interaction), private=spec.private)
@@ -144,13 +144,13 @@ async def _deliver(interaction: Interaction, text: str, *, private: bool) -> Non
         for part in parts(text):
             await interaction.followup.send(part, ephemeral=private)
     except (discord.DiscordException, *NETWORK) as exc:
-        if _token_gone(exc):
+        if _token_expired(exc):
             await _write_aside(interaction, text, private=private)
         else:
             log.warning("discord.command_unanswered", error=type(exc).__name__)
 
 
-def _token_gone(error: Exception) -> bool:
+def _token_expired(error: Exception) -> bool:
     """10015 unknown webhook, 50027 invalid webhook token (developer docs, "JSON error codes")."""
     return isinstance(error, discord.HTTPException) and error.code in (10015, 50027)
 

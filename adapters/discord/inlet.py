@@ -15,7 +15,7 @@ import structlog
 from adapters.discord.backlog import gaps, missed
 from adapters.discord.options import DISCORD, DiscordOptions
 from adapters.discord.reader import MessageReader
-from adapters.discord.translate import gone_from, snowflake_at
+from adapters.discord.translate import deletion_place, snowflake_at
 from bot.ports import Intake, Position
 from memory.ports import Clock
 
@@ -36,7 +36,7 @@ class EditedMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gone:
+class DeletedMessages:
     """Messages that were deleted; Discord does not tell whose they were."""
 
     channel: int
@@ -65,7 +65,9 @@ class Inlet:
         self._reader = MessageReader(client, bot=bot, chatter=options.chatter)
         self._taken = {int(k): int(v) for k, v in taken.items() if k.isdigit() and v.isdigit()}
         self._taken_before = dict(self._taken)
-        self._live: asyncio.Queue[discord.Message | EditedMessage | Gone] = asyncio.Queue(_QUEUE)
+        self._live: asyncio.Queue[discord.Message | EditedMessage | DeletedMessages] = (
+            asyncio.Queue(_QUEUE)
+        )
         self._session = 0
         self._listed = asyncio.Event()
         self._caught_up = asyncio.Event()
@@ -81,7 +83,7 @@ class Inlet:
         """The servers and channels of the new session are known."""
         self._listed.set()
 
-    async def heard(self, event: discord.Message | EditedMessage | Gone) -> None:
+    async def enqueue(self, event: discord.Message | EditedMessage | DeletedMessages) -> None:
         """A live event; waits while the queue is full, in the order of the calls."""
         await self._live.put(event)
 
@@ -117,7 +119,7 @@ class Inlet:
             while len(events) < _BATCH and not self._live.empty():
                 events.append(self._live.get_nowait())
             for kind, together in groupby(events, type):
-                if kind is EditedMessage or kind is Gone:
+                if kind is EditedMessage or kind is DeletedMessages:
                     for event in together:
                         await self._correct(event)
                 else:
@@ -125,12 +127,12 @@ class Inlet:
             for _ in events:
                 self._live.task_done()
 
-    async def _correct(self, event: discord.Message | EditedMessage | Gone) -> None:
+    async def _correct(self, event: discord.Message | EditedMessage | DeletedMessages) -> None:
         if isinstance(event, EditedMessage):
             for inbound in await self._reader.read_edit(event.message):
                 await self._intake.edited(inbound)
-        elif isinstance(event, Gone):
-            chat = gone_from(event.channel, guild=event.guild, bot=self._bot)
+        elif isinstance(event, DeletedMessages):
+            chat = deletion_place(event.channel, guild=event.guild, bot=self._bot)
             await self._intake.deleted(chat, event.messages)
 
     async def _catch_up(self) -> None:
@@ -148,9 +150,9 @@ class Inlet:
 
     async def _take_missed(self) -> None:
         age_ns = int(self._options.catch_up_age_s * _NS_PER_S)
-        floor = snowflake_at(self._clock.now_ns() - age_ns)
+        oldest = snowflake_at(self._clock.now_ns() - age_ns)
         found = gaps(
-            self._client, self._taken_before, floor=floor, limit=self._options.catch_up_channels
+            self._client, self._taken_before, oldest=oldest, limit=self._options.catch_up_channels
         )
         count = 0
         async for messages in missed(self._client, found, self._options):

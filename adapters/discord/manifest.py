@@ -41,7 +41,7 @@ async def _open(
     opening = open_discord(
         _options(settings, token),
         intake=parts.intake,
-        door=parts.door,
+        commands=parts.commands,
         specs=parts.specs,
         clock=parts.clock,
     )

@@ -28,7 +28,7 @@ class MessageReader:
         Raises:
             discord.DiscordException: Discord could not be asked now; nothing was read.
         """
-        return await self._read([message for message in messages if self._wanted(message)])
+        return await self._read([message for message in messages if self._concerns_us(message)])
 
     async def read_edit(self, message: discord.Message) -> list[Inbound]:
         """An edited message, also one that no longer speaks to us; empty if no person wrote it.
@@ -48,7 +48,7 @@ class MessageReader:
                 found.append(translated)
         return found
 
-    def _wanted(self, message: discord.Message) -> bool:
+    def _concerns_us(self, message: discord.Message) -> bool:
         return from_person(message) and (self._chatter or addressed(message, bot=self._bot))
 
     async def _completed(self, message: discord.Message) -> bool:

@@ -87,7 +87,7 @@ def place(channel: discord.abc.Snowflake, *, guild: discord.Guild | None, bot: i
     )
 
 
-def gone_from(channel: int, *, guild: int | None, bot: int) -> ChatRef:
+def deletion_place(channel: int, *, guild: int | None, bot: int) -> ChatRef:
     """The place of a deletion, as far as Discord tells of it."""
     return ChatRef(
         platform=DISCORD,

@@ -81,7 +81,7 @@ async def _fetch_from(
 ) -> None:
     """Put the file in place from one source; a spoilt partial file gets one more try from zero."""
     scratch_bytes = weights.largest_part_bytes if source.needs_scratch else 0
-    store.require_room(weights, extra_bytes=scratch_bytes)
+    store.require_space(weights, extra_bytes=scratch_bytes)
     for resumed in (store.partial_path(weights).exists(), False):
         try:
             await _gather(source, weights, store, report)

@@ -86,7 +86,7 @@ class Store:
             for weights in KNOWN
         )
 
-    def require_room(self, weights: Weights, *, extra_bytes: int) -> None:
+    def require_space(self, weights: Weights, *, extra_bytes: int) -> None:
         """Make sure that the rest of the file and `extra_bytes` more fit on the disk.
 
         Raises:

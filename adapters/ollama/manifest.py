@@ -85,20 +85,20 @@ class Ollama:
 
     async def check(self, name: str) -> Finding:
         """Whether the server is there and has the model."""
-        wanted = name or self._settings.model
+        model = name or self._settings.model
         try:
             names = await self._ask()
         except ModelError as error:
             fix = "start it with: ollama serve; or set ollama.url"
             return Finding(check="model", level=Level.FAILED, what=str(error), fix=fix)
-        if not names or (wanted and not {wanted, f"{wanted}:latest"} & set(names)):
+        if not names or (model and not {model, f"{model}:latest"} & set(names)):
             return Finding(
                 check="model",
                 level=Level.FAILED,
-                what=f"Ollama at {self._settings.url} does not have {wanted or 'any model'}",
-                fix=f"ollama pull {wanted or _SUGGESTED}",
+                what=f"Ollama at {self._settings.url} does not have {model or 'any model'}",
+                fix=f"ollama pull {model or _SUGGESTED}",
             )
-        return Finding(check="model", level=Level.OK, what=f"{SCHEME}:{wanted or names[0]}")
+        return Finding(check="model", level=Level.OK, what=f"{SCHEME}:{model or names[0]}")
 
     async def _names(self) -> tuple[str, ...]:
         """What the server has; nothing when it does not answer. It is asked once."""

@@ -285,7 +285,7 @@ async def open_service(
             log.warning("access.questioned", key=problem.key, why=problem.what)
         intake = _intake(app, adapters)
         parts = AdapterParts(
-            intake=intake, door=app.commands, specs=app.commands.specs, clock=clock
+            intake=intake, commands=app.commands, specs=app.commands.specs, clock=clock
         )
         for platform, opening in open_adapters(loaded, tokens, parts).items():
             adapters[platform] = await enter(opening)

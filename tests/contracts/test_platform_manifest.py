@@ -22,7 +22,7 @@ from bot.turn.saying import repeats
 from memory.transfer.checking import session_named
 from memory.values import PersonId
 from tests.cli.process import NOBODY_LISTENS
-from tests.fakes import FakeClock, FakeCommandDoor, FakeIntake
+from tests.fakes import FakeClock, FakeCommandRunner, FakeIntake
 from tests.registry import MANIFESTS
 from tests.wire.discord_server import discord_server
 from tests.wire.telegram_server import open_telegram_server
@@ -164,7 +164,9 @@ async def test_one_that_cannot_be_reached_is_a_finding_and_offline_it_is_not_tri
 
 async def test_open_gives_its_adapter_with_every_verb(connected):
     own = connected.connector.settings(**ABSENT[connected.name])
-    parts = AdapterParts(intake=FakeIntake(), door=FakeCommandDoor(), specs=(), clock=FakeClock())
+    parts = AdapterParts(
+        intake=FakeIntake(), commands=FakeCommandRunner(), specs=(), clock=FakeClock()
+    )
     chat = ChatRef(platform=connected.name, bot="1", chat="7", kind=ChatKind.DIRECT)
 
     async with connected.connector.open(own, TOKEN, parts) as adapter:

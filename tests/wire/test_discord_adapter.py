@@ -23,7 +23,7 @@ from bot.ports import (
     Secret,
 )
 from memory.errors import StoreError
-from tests.fakes import FakeClock, FakeCommandDoor, FakeIntake
+from tests.fakes import FakeClock, FakeCommandRunner, FakeIntake
 from tests.wire.discord_server import discord_server
 from tests.wire.discord_world import snowflake
 
@@ -65,7 +65,7 @@ def intake():
 
 @pytest.fixture
 def door():
-    return FakeCommandDoor()
+    return FakeCommandRunner()
 
 
 def options(server, **changes):
@@ -95,7 +95,7 @@ def opened(server, intake, door=None, specs=(), **changes):
     return open_discord(
         options(server, **changes),
         intake=intake,
-        door=door or FakeCommandDoor(),
+        commands=door or FakeCommandRunner(),
         specs=specs,
         clock=clock,
     )
@@ -810,7 +810,7 @@ async def test_refused_commands_do_not_keep_the_bot_away_and_are_tried_again(ser
         assert len(server.rest.commands) == 3
 
 
-class SlowDoor(FakeCommandDoor):
+class SlowDoor(FakeCommandRunner):
     """Notes when it was asked, and answers when allowed to."""
 
     def __init__(self, answer=None):
@@ -855,7 +855,7 @@ async def test_a_private_command_answers_for_one_pair_of_eyes(server, intake, do
 
 
 async def test_an_answer_that_turns_out_private_is_not_shown_to_all(server, intake):
-    door = FakeCommandDoor(lambda call: CommandAnswer(text="secret", private=True))
+    door = FakeCommandRunner(lambda call: CommandAnswer(text="secret", private=True))
     mia = server.user("Mia")
     general = server.guild("Garden", members=[mia]).channel("general")
 
@@ -882,7 +882,7 @@ async def test_a_group_command_gives_its_options_as_strings(server, intake, door
 
 async def test_a_long_answer_is_followed_up_in_parts_that_notify_nobody(server, intake):
     text = "@everyone " + "長長的說明。" * 500
-    door = FakeCommandDoor(lambda call: CommandAnswer(text=text))
+    door = FakeCommandRunner(lambda call: CommandAnswer(text=text))
     mia = server.user("Mia")
     general = server.guild("Garden", members=[mia]).channel("general")
 
@@ -914,7 +914,7 @@ async def test_a_failing_command_is_answered_plainly(server, intake, error):
 
     mia = server.user("Mia")
 
-    async with running(server, intake, FakeCommandDoor(answer), SPECS):
+    async with running(server, intake, FakeCommandRunner(answer), SPECS):
         used = server.interaction(mia, "help", language="zh-TW")
 
         assert await used.texts() == ["這個指令出了問題，請稍後再試。"]

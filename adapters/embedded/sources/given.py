@@ -37,4 +37,4 @@ class GivenFile:
             await in_thread(job.partial.truncate, 0)
             while block := await in_thread(stream.read, _BLOCK_BYTES):
                 await in_thread(job.partial.append, block)
-                job.tell(Stage.COPYING)
+                job.report_progress(Stage.COPYING)

@@ -63,7 +63,7 @@ class Hub:
                 await in_thread(partial.truncate, start)
             async for data in response.aiter_raw():
                 await in_thread(partial.append, data)
-                job.tell(Stage.HUB)
+                job.report_progress(Stage.HUB)
 
 
 def _start(response: httpx.Response, weights: Weights) -> int:

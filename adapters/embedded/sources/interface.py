@@ -37,7 +37,7 @@ class Fetch:
     """A directory that the source may make, use and delete."""
     report: Report
 
-    def tell(self, stage: Stage) -> None:
+    def report_progress(self, stage: Stage) -> None:
         """Report how far it is."""
         self.report(stage, done_bytes=self.partial.size_bytes, total_bytes=self.weights.size_bytes)
 

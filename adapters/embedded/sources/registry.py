@@ -51,7 +51,7 @@ class Registry:
             start_bytes, end_bytes = end_bytes, end_bytes + part.size_bytes
             if partial.size_bytes >= end_bytes:
                 continue
-            job.tell(Stage.REGISTRY)
+            job.report_progress(Stage.REGISTRY)
             try:
                 await in_thread(_emptied, scratch)
                 await self._download(part, scratch)
@@ -65,7 +65,7 @@ class Registry:
         blocks = _blocks(part, job.scratch)
         while block := await in_thread(next, blocks, b""):
             await in_thread(job.partial.append, block)
-            job.tell(Stage.REGISTRY)
+            job.report_progress(Stage.REGISTRY)
 
 
 def _emptied(directory: Path) -> None:
