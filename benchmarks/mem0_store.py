@@ -23,7 +23,7 @@ PACKAGES = ("mem0ai", "faiss-cpu")
 OPERATIONS = 50
 _USER = "one"
 _TOP = 100
-_SEARCH_FLOOR = 0.0
+_SEARCH_THRESHOLD = 0.0
 _FOUND = 10
 
 
@@ -116,8 +116,8 @@ def main(directory: Path) -> None:
         memory.add(asked[at], user_id=_USER, infer=False)
 
     def search(at: int) -> None:
-        wanted = {"top_k": _TOP, "filters": {"user_id": _USER}, "threshold": _SEARCH_FLOOR}
-        if len(memory.search(asked[at], **wanted)["results"]) < _FOUND:
+        options = {"top_k": _TOP, "filters": {"user_id": _USER}, "threshold": _SEARCH_THRESHOLD}
+        if len(memory.search(asked[at], **options)["results"]) < _FOUND:
             raise RuntimeError("mem0 finds next to nothing: its figure would tell nothing")
 
     figures = {

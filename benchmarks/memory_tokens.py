@@ -108,8 +108,8 @@ def _answer(request: ChatRequest) -> tuple[str, str]:
         return "chat", REPLY
     if " wrote:\n" in text:
         said = text.partition(" wrote:\n")[2].partition("\n\nReply:")[0]
-        told = not said.endswith(("?", "？"))
-        facts = [{"fact": f"Ann: {said[:100]}"}] if told else []
+        has_fact = not said.endswith(("?", "？"))
+        facts = [{"fact": f"Ann: {said[:100]}"}] if has_fact else []
         return "deconstruct", json.dumps({"facts": facts}, ensure_ascii=False)
     if "facts" in request.schema.get("properties", {}):
         lines = re.findall(r"^- (.*)$", text, re.MULTILINE)
@@ -180,7 +180,7 @@ async def _turn(engine: Engine, model: Counting, clock: Clock, mode: Mode, text:
 
 
 async def _afterwards(engine: Engine, number: int) -> None:
-    while (found := engine.afterwork.wanted()) is not None:
+    while (found := engine.afterwork.take_queued()) is not None:
         await engine.afterwork.do(*found)
     if number % 30 == 0:  # a quarter of an hour of talk
         for session in await engine.summaries.due():

@@ -21,7 +21,7 @@ import structlog
 sys.path.insert(0, str(Path(__file__).parent.parent))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from updates import FACTS, NAMES, START_NS, Told, figures, talk
+from updates import FACTS, NAMES, START_NS, FactHistory, figures, talk
 
 from memory.database import sessions_table
 from memory.database.database import Database, open_database
@@ -75,10 +75,12 @@ class Extractor:
         return Completion(text=json.dumps({"facts": [entry]}, ensure_ascii=False))
 
 
-def _distilled(told: list[Told], language: str, name: str) -> dict[str, tuple[int, str]]:
+def _distilled(
+    histories: list[FactHistory], language: str, name: str
+) -> dict[str, tuple[int, str]]:
     """What each telling is to become, with the fact that it is about."""
     facts = {}
-    for kind, one in enumerate(told):
+    for kind, one in enumerate(histories):
         first, change = SENTENCES[language][kind]
         for at, text in enumerate(one.texts):
             [value] = [value for value in one.fact.values if value in text]
@@ -92,9 +94,9 @@ async def person(
     """One person's talk, distilled and asked about."""
     name = NAMES[language][number % len(NAMES[language])]
     session = SessionId(f"{language}-{number}-{by_ids}")
-    messages, told = talk(language, random.Random(number))
+    messages, histories = talk(language, random.Random(number))
     speaker = Speaker(person=PersonId(f"bench:{language}-{number}"), name=name)
-    facts = _distilled(told, language, name)
+    facts = _distilled(histories, language, name)
     extractor = Deconstructor(database=database, model=Extractor(facts, by_ids=by_ids))
     async with database.unit() as unit:
         await sessions_table.touch(unit, session, title="", now_ns=START_NS)
@@ -117,10 +119,10 @@ async def person(
         return [one.entry.content for one in rank(entries, EntryQuery(text=question))]
 
     found: list[tuple[str, float]] = []
-    for one in told:
+    for one in histories:
         texts = tuple(facts[text][1] for text in one.texts)
-        as_told = Told(fact=one.fact, texts=texts)
-        found += list(figures(order(one.fact.now.format(name)), as_told).items())
+        as_stored = FactHistory(fact=one.fact, texts=texts)
+        found += list(figures(order(one.fact.now.format(name)), as_stored).items())
         first = [text for text in order(one.fact.first.format(name)) if text in texts]
         found.append(("earliest-first", float(first[:1] == [texts[0]])))
     return found

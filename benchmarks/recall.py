@@ -150,10 +150,10 @@ async def bm25_only(bench: Bench, loaded: Loaded, question: str) -> Ranked:
     row = {passage.message.seq: at for at, passage in enumerate(everything)}
     lengths = np.array([max(len(segments(p.message.text)), 1) for p in everything], dtype=float)
     found_in = np.array([len(term.seqs) for term in terms], dtype=np.int64)
-    told = information(found_in, len(everything))
+    weights = information(found_in, len(everything))
     scores = np.zeros(len(everything))
     norm = _K1 * (1 - _B + _B * lengths / lengths.mean())
-    for term, weight in zip(terms, told, strict=True):
+    for term, weight in zip(terms, weights, strict=True):
         at = np.array([row[seq] for seq in term.seqs.tolist()], dtype=np.int64)
         scores[at] += weight * (_K1 + 1) / (1 + norm[at])
     order = [int(at) for at in np.argsort(-scores, kind="stable") if scores[at] > 0]

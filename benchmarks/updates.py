@@ -44,7 +44,7 @@ class Fact:
     """Something about a person that changes."""
 
     values: tuple[str, ...]
-    tellings: tuple[str, ...]
+    statements: tuple[str, ...]
     """The first one tells the first value, the others a change."""
     now: str
     first: str
@@ -54,25 +54,28 @@ FACTS = {
     "en": (
         Fact(
             values=("Taipei", "Kyoto", "Berlin", "Lisbon"),
-            tellings=("I live in {} and like my street.", "I moved, my home is in {} these days."),
+            statements=(
+                "I live in {} and like my street.",
+                "I moved, my home is in {} these days.",
+            ),
             now="Where does {} live now?",
             first="Where did {} live at first?",
         ),
         Fact(
             values=("a bakery", "a law firm", "the city library", "a shipyard"),
-            tellings=("I work at {} from Monday to Friday.", "New job! I have started at {}."),
+            statements=("I work at {} from Monday to Friday.", "New job! I have started at {}."),
             now="Where does {} work at the moment?",
             first="Where did {} work originally?",
         ),
         Fact(
             values=("green tea", "espresso", "oat milk", "ginger ale"),
-            tellings=("My favourite drink is {}.", "I changed my mind, {} is what I drink now."),
+            statements=("My favourite drink is {}.", "I changed my mind, {} is what I drink now."),
             now="What is {}'s favourite drink now?",
             first="What was {}'s favourite drink in the beginning?",
         ),
         Fact(
             values=("the cello", "the harp", "drums", "the oboe"),
-            tellings=("I am learning {} on Sundays.", "I gave that up and practise {} instead."),
+            statements=("I am learning {} on Sundays.", "I gave that up and practise {} instead."),
             now="Which instrument does {} play these days?",
             first="Which instrument did {} learn first?",
         ),
@@ -80,25 +83,25 @@ FACTS = {
     "zh": (
         Fact(
             values=("台北", "京都", "柏林", "里斯本"),
-            tellings=("我住在{}，很喜歡那條街。", "我搬家了，現在的家在{}。"),
+            statements=("我住在{}，很喜歡那條街。", "我搬家了，現在的家在{}。"),
             now="{}現在住在哪裡？",
             first="{}一開始住在哪裡？",
         ),
         Fact(
             values=("麵包店", "律師事務所", "市立圖書館", "造船廠"),
-            tellings=("我在{}上班，週一到週五。", "換工作了，我開始在{}上班。"),
+            statements=("我在{}上班，週一到週五。", "換工作了，我開始在{}上班。"),
             now="{}目前在哪裡上班？",
             first="{}原本在哪裡上班？",
         ),
         Fact(
             values=("綠茶", "濃縮咖啡", "燕麥奶", "薑汁汽水"),
-            tellings=("我最喜歡喝{}。", "我改變主意了，現在都喝{}。"),
+            statements=("我最喜歡喝{}。", "我改變主意了，現在都喝{}。"),
             now="{}現在最喜歡喝什麼？",
             first="{}最初最喜歡喝什麼？",
         ),
         Fact(
             values=("大提琴", "豎琴", "爵士鼓", "雙簧管"),
-            tellings=("我每個星期天學{}。", "我不學那個了，改練{}。"),
+            statements=("我每個星期天學{}。", "我不學那個了，改練{}。"),
             now="{}現在在練什麼樂器？",
             first="{}最早學的是什麼樂器？",
         ),
@@ -129,31 +132,31 @@ SMALL_TALK = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A fact as it was told: message texts, oldest first."""
+class FactHistory:
+    """The messages that state one fact: message texts, oldest first."""
 
     fact: Fact
     texts: tuple[str, ...]
 
 
-def talk(language: str, random_: random.Random) -> tuple[list[tuple[int, str]], list[Told]]:
+def talk(language: str, random_: random.Random) -> tuple[list[tuple[int, str]], list[FactHistory]]:
     """A person's messages with the day of each, and what was told in them."""
-    told = []
+    histories = []
     messages: list[tuple[int, str]] = []
     for fact in FACTS[language]:
         values = random_.sample(fact.values, random_.choice((3, 4)))
-        texts = tuple(fact.tellings[min(at, 1)].format(value) for at, value in enumerate(values))
-        told.append(Told(fact=fact, texts=texts))
+        texts = tuple(fact.statements[min(at, 1)].format(value) for at, value in enumerate(values))
+        histories.append(FactHistory(fact=fact, texts=texts))
         for at, text in enumerate(texts):
             messages.append((at * 30 + random_.randrange(20), text))
     messages += [(day, random_.choice(SMALL_TALK[language])) for day in range(0, 120, 2)]
-    return sorted(messages), told
+    return sorted(messages), histories
 
 
-def figures(order: Sequence[str], told: Told) -> dict[str, float]:
-    """How the tellings of a fact were ranked, for a question about now."""
-    ranked = [text for text in order if text in told.texts]
-    current = told.texts[-1]
+def figures(order: Sequence[str], history: FactHistory) -> dict[str, float]:
+    """How the statements of a fact were ranked, for a question about now."""
+    ranked = [text for text in order if text in history.texts]
+    current = history.texts[-1]
     return {
         "current-first": float(ranked[:1] == [current]),
         "stale-above": float(current not in ranked or ranked.index(current) > 0),
@@ -172,7 +175,7 @@ async def person(bench: Bench, language: str, number: int) -> list[tuple[str, fl
     random_ = random.Random(number)
     name = NAMES[language][number % len(NAMES[language])]
     session = SessionId(f"{language}-{number}")
-    messages, told = talk(language, random_)
+    messages, histories = talk(language, random_)
     speaker = Speaker(person=PersonId(f"bench:{language}-{number}"), name=name)
     async with bench.database.unit() as unit:
         row, _ = await sessions_table.touch(unit, session, title="", now_ns=START_NS)
@@ -192,7 +195,7 @@ async def person(bench: Bench, language: str, number: int) -> list[tuple[str, fl
     await EmbedPass(database=bench.database, embedder=bench.embedder).run()
     now_ns = START_NS + 130 * DAY_NS
     found: list[tuple[str, float]] = []
-    for one in told:
+    for one in histories:
         now = await ask(bench, session, one.fact.now.format(name), now_ns)
         found += list(figures(now, one).items())
         first = await ask(bench, session, one.fact.first.format(name), now_ns)

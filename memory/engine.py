@@ -183,9 +183,9 @@ class Engine:
         """The transaction that kept a turn is through; the rest is done after the send."""
         self._modes[turn.mode].settled(turn, mark)
         if turn.mode is not Mode.POOLS:
-            self.search.want()
+            self.search.request()
         if turn.mode is not Mode.WINDOW:
-            self.afterwork.want(turn.session)
+            self.afterwork.enqueue(turn.session)
 
     async def begin_window(self, session: SessionId) -> None:
         """Let the next turn start with an empty window; nothing is deleted.
@@ -195,7 +195,7 @@ class Engine:
         """
         async with self._database.unit() as unit:
             await sessions_table.begin_window(unit, session)
-        self.summaries.want(session)
+        self.summaries.enqueue(session)
 
     async def summarise(self, session: SessionId) -> bool:
         """Bring the summary up to date now; whether it covers everything."""
@@ -215,7 +215,7 @@ class Engine:
             outcome = await self._compactor.run(session)
             moved += outcome is Compacted.MOVED
             if outcome is Compacted.UNSUMMARISED:
-                self.summaries.want(session)
+                self.summaries.enqueue(session)
         return moved
 
     async def reset(self, session: SessionId, *, everything: bool) -> ResetReport:

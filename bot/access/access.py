@@ -90,7 +90,7 @@ class Access:
         return [
             Problem(key=f"{platform}.{key}", what=what)
             for platform, settings in self._settings.items()
-            for key, what in (*_open_doors(settings), *self._odd_admins(settings))
+            for key, what in (*_open_to_everybody(settings), *self._odd_admins(settings))
         ]
 
     def _odd_admins(self, settings: AccessSettings) -> list[tuple[str, str]]:
@@ -143,8 +143,8 @@ def _mode(settings: AccessSettings, chat: ChatRef, places: tuple[str, ...]) -> M
     return settings.mode
 
 
-def _open_doors(settings: AccessSettings) -> list[tuple[str, str]]:
-    doors = {
+def _open_to_everybody(settings: AccessSettings) -> list[tuple[str, str]]:
+    meanings = {
         "users": "everybody may speak to the bot, in direct chats and in groups",
         "roles": "everybody with any role may speak in any server",
         "guilds": "everybody in any server may speak, also where strangers invite the bot",
@@ -153,6 +153,6 @@ def _open_doors(settings: AccessSettings) -> list[tuple[str, str]]:
     }
     return [
         (f"allow.{name}", f'"*" lets everybody in: {what}')
-        for name, what in doors.items()
+        for name, what in meanings.items()
         if EVERYBODY in getattr(settings.allow, name)
     ]

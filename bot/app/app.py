@@ -40,7 +40,7 @@ from bot.delivery.sender import Sender
 from bot.errors import UsageError
 from bot.jobs.afterwards import open_afterwards
 from bot.jobs.job_log import JobLog
-from bot.jobs.jobs import all_jobs, follow_backlog, follow_wanted, forget_ids_job, tool_upkeep
+from bot.jobs.jobs import all_jobs, follow_backlog, follow_queue, forget_ids_job, tool_upkeep
 from bot.jobs.scheduler import Scheduler
 from bot.manifests import AdapterParts, PlatformManifest
 from bot.ports import CONSOLE, ChatAdapter, Platform
@@ -344,7 +344,7 @@ def _verbs(app: App) -> Mapping[str, Verb]:
 def _chores(app: App) -> Mapping[str, Chore]:
     return {
         "scheduler": app.scheduler.run,
-        "summaries": lambda: follow_wanted(app.engine.summaries),
+        "summaries": lambda: follow_queue(app.engine.summaries),
         "vectors": lambda: follow_backlog(app.engine.search),
     }
 

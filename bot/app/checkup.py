@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import astuple
 
 from bot.access.access import Access
-from bot.app.model_choice import AUTO, AsTheyAre, model_servers, parse_chat
+from bot.app.model_choice import AUTO, NoDownloads, model_servers, parse_chat
 from bot.app.platforms import access_settings, no_platform, platform_tokens
 from bot.config.access_settings import AccessSettings
 from bot.config.config import Loaded
@@ -82,11 +82,11 @@ async def _model(loaded: Loaded, *, offline: bool) -> Finding:
     """What is to be said of the chat model; for `auto`, of the first server that has one."""
     try:
         choice = parse_chat(loaded.config.models.chat, "models.chat", loaded.manifests)
-        servers = model_servers(loaded, AsTheyAre())
+        servers = model_servers(loaded, NoDownloads())
     except ConfigError as error:
         return Finding(check="model", level=Level.FAILED, what=str(error))
-    asked = servers if choice.scheme == AUTO else {choice.scheme: servers[choice.scheme]}
-    for scheme, server in asked.items():
+    candidates = servers if choice.scheme == AUTO else {choice.scheme: servers[choice.scheme]}
+    for scheme, server in candidates.items():
         if offline and loaded.manifests.servers[scheme].remote:
             what = f"{scheme.capitalize()} not asked, as wished"
             return Finding(check="model", level=Level.SKIPPED, what=what)

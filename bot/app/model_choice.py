@@ -136,11 +136,11 @@ async def open_embedder(loaded: Loaded) -> AsyncIterator[Embedder | None]:
         ModelError: it cannot be had.
     """
     async with AsyncExitStack() as stack:
-        opener = _Opener(loaded, AsTheyAre(), stack)
+        opener = _Opener(loaded, NoDownloads(), stack)
         yield await opener.embedder(loaded.config.models.embed)
 
 
-class AsTheyAre:
+class NoDownloads:
     """For who fetches no model file."""
 
     async def ensure(self, name: str, _models_dir: Path) -> str:

@@ -43,8 +43,8 @@ def platform_tokens(loaded: Loaded) -> dict[Platform, Secret]:
     Raises:
         ConfigError: a file is named that cannot be read.
     """
-    wanted = [one for one in loaded.manifests.connectors if loaded.config.platform(one).enabled]
-    found = {name: loaded.secret(f"{name}-token") for name in wanted}
+    enabled = [one for one in loaded.manifests.connectors if loaded.config.platform(one).enabled]
+    found = {name: loaded.secret(f"{name}-token") for name in enabled}
     return {name: token for name, token in found.items() if token is not None}
 
 

@@ -16,7 +16,7 @@ from bot.cli.provision import Provision
 from bot.cli.settings import loaded
 from bot.config.config import Loaded
 from bot.console.talk import ConsoleTalk
-from bot.jobs.jobs import alongside, follow_backlog, follow_wanted
+from bot.jobs.jobs import alongside, follow_backlog, follow_queue
 from bot.service.logs import configure
 from memory.values import Mode
 
@@ -75,7 +75,7 @@ async def _talk(settings: Loaded, session: str, mode: Mode) -> bool:
 
 def _behind(app: App) -> tuple[Coroutine[Any, Any, None], ...]:
     """What is done behind the replies."""
-    return follow_wanted(app.engine.summaries), follow_backlog(app.engine.search)
+    return follow_queue(app.engine.summaries), follow_backlog(app.engine.search)
 
 
 def _own_name() -> str:

@@ -57,10 +57,10 @@ def import_(
     async def work() -> Result:
         settings = loaded(config, data_dir)
         prefixes = settings.manifests.session_prefixes
-        wanted = session_named(session, prefixes) if session else None
+        only = session_named(session, prefixes) if session else None
         with _shown() as progress:
             if dry_run:
-                return _counted(await _dry(place, settings, wanted, progress))
+                return _counted(await _dry(place, settings, only, progress))
             answer = await service_or_here(
                 settings,
                 IMPORT,
@@ -91,12 +91,12 @@ def _verbs(database: Database, settings: Loaded, progress: Progress) -> Mapping[
 
 
 async def _dry(
-    source: Path, settings: Loaded, wanted: SessionId | None, progress: Progress
+    source: Path, settings: Loaded, only: SessionId | None, progress: Progress
 ) -> Checked:
     database = settings.data_dir / DATABASE
     look = partial(
         check,
-        session=wanted,
+        session=only,
         zone=settings.zone,
         progress=progress,
         prefixes=settings.manifests.session_prefixes,

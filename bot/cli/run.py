@@ -50,14 +50,14 @@ async def _run(settings: Loaded, troubles: RecentTroubles) -> None:
     opening = open_service(settings, lambda: open_models(settings, provision), troubles=troubles)
     async with opening as service:
         stop.serving = True
-        await serve(service, stop=stop.asked, notifier=Notifier(settings.environment))
+        await serve(service, stop=stop.requested, notifier=Notifier(settings.environment))
 
 
 class _Stop:
     """Turns the first signal into a wish to stop in good order, the second into an end at once."""
 
     def __init__(self) -> None:
-        self.asked = asyncio.Event()
+        self.requested = asyncio.Event()
         self.serving = False
         """Before that there is nothing to end in good order."""
         self._task = asyncio.current_task()
@@ -66,6 +66,6 @@ class _Stop:
             loop.add_signal_handler(one, self._signalled)
 
     def _signalled(self) -> None:
-        if self._task is not None and (self.asked.is_set() or not self.serving):
+        if self._task is not None and (self.requested.is_set() or not self.serving):
             self._task.cancel()
-        self.asked.set()
+        self.requested.set()

@@ -58,12 +58,12 @@ async def _run_now(settings: Loaded, name: str, report: Report) -> State:
 
 async def _run_in_service(directory: Path, name: str, report: Report) -> State:
     """Let the service run it, and look on until it has ended."""
-    asked = await ask_service(directory, "jobs.run", name=name)
+    answer = await ask_service(directory, "jobs.run", name=name)
     while True:
         states = {state["name"]: state for state in await ask_service(directory, "jobs")}
         state = states[name]
         last = state["last"]
-        if last and last["began_at_ns"] >= asked["at_ns"] and last["outcome"]:
+        if last and last["began_at_ns"] >= answer["at_ns"] and last["outcome"]:
             return dict(last)
         report(*state["steps"])
         await asyncio.sleep(POLL_S)

@@ -38,8 +38,8 @@ def search(
         await summary_of(settings, SessionId(session))  # a mistyped name is refused
         async with open_lookup(settings) as lookup:
             now_ns = SystemClock().now_ns()
-            asked = Query(session=SessionId(session), text=query, now_ns=now_ns, limit=limit)
-            return await lookup.search(asked), settings.zone
+            request = Query(session=SessionId(session), text=query, now_ns=now_ns, limit=limit)
+            return await lookup.search(request), settings.zone
 
     found, zone = run(work)
     if as_json:

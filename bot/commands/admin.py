@@ -64,7 +64,9 @@ class AdminCommands:
         everything = request.given(WHAT) == EVERYTHING
         if not request.flag(CONFIRM):
             given = f"{target} {EVERYTHING}" if everything else target
-            text = say(Text.ADMIN_RESET_ASKED, request.language, count=facts.messages, given=given)
+            text = say(
+                Text.ADMIN_RESET_CONFIRM, request.language, count=facts.messages, given=given
+            )
             return CommandAnswer(text=text, private=True)
         report = await self._engine.reset(target, everything=everything)
         action = "reset all" if everything else "reset"

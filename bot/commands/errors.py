@@ -70,11 +70,11 @@ class ErrorsCommand:
         try:
             if not removing:
                 return CommandAnswer(text=self._format(await self._errors.read(id_)), private=True)
-            gone = await self._errors.remove(id_)
+            removed = await self._errors.remove(id_)
         except NoSuchRecord:
             return CommandAnswer(text=say(Text.NO_SUCH_ERROR, language, id=id_), private=True)
-        await self._record(request.call.author.person, "error removed", gone.id)
-        text = say(Text.ERROR_REMOVED, language, id=gone.id[:_SHORT])
+        await self._record(request.call.author.person, "error removed", removed.id)
+        text = say(Text.ERROR_REMOVED, language, id=removed.id[:_SHORT])
         return CommandAnswer(text=text, private=True)
 
     async def _list(self) -> str:

@@ -73,7 +73,7 @@ class MemoryCommands:
         if not text:
             return _say(request, Text.FACT_NEEDS_TEXT)
         entry = await self._pools.add(_viewer(request), text)
-        self._engine.afterwork.want(request.place.session)
+        self._engine.afterwork.enqueue(request.place.session)
         return _say(request, Text.FACT_ADDED, id=entry.id, text=entry.content)
 
     async def edit(self, request: Request) -> CommandAnswer:
@@ -84,7 +84,7 @@ class MemoryCommands:
         changed = await self._pools.edit(_viewer(request), number, text) if number else None
         if changed is None:
             return _missing(request, number)
-        self._engine.afterwork.want(request.place.session)
+        self._engine.afterwork.enqueue(request.place.session)
         return _say(request, Text.FACT_CHANGED, id=number, text=changed.content)
 
     async def delete(self, request: Request) -> CommandAnswer:

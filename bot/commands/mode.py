@@ -24,10 +24,10 @@ _STORED = CommandOption(
 _SEED = CommandOption(
     name="seed", descriptions=describe(Text.ABOUT_MODE_SEED), kind=OptionKind.FLAG
 )
-_ASKED = {
-    Mode.POOLS: Text.MODE_ASKED_POOLS,
-    Mode.WINDOW: Text.MODE_ASKED_WINDOW,
-    Mode.FULL: Text.MODE_ASKED_FULL,
+_CONFIRM = {
+    Mode.POOLS: Text.MODE_CONFIRM_POOLS,
+    Mode.WINDOW: Text.MODE_CONFIRM_WINDOW,
+    Mode.FULL: Text.MODE_CONFIRM_FULL,
 }
 
 
@@ -56,7 +56,7 @@ class ModeCommand:
             return await self._holdings(request, Text.MODE_IS, request.place.mode)
         mode = Mode(which)
         if not stored:
-            return await self._holdings(request, _ASKED[mode], mode)
+            return await self._holdings(request, _CONFIRM[mode], mode)
         done = await self._engine.clearing.switch(
             request.place.session, mode, purge=stored == "purge", seed=request.flag(_SEED)
         )
@@ -80,14 +80,14 @@ class ModeCommand:
 
 
 def _switched(request: Request, mode: Mode, done: Cleared) -> str:
-    gone, kept = done.cleared, done.kept
+    cleared, kept = done.cleared, done.kept
     text = say(
         Text.MODE_SWITCHED,
         request.language,
         mode=mode.value,
-        messages=gone.messages,
-        facts=max(gone.short, 0) + max(gone.long, 0),
-        summary=yes_or_no(gone.summary, request.language),
+        messages=cleared.messages,
+        facts=max(cleared.short, 0) + max(cleared.long, 0),
+        summary=yes_or_no(cleared.summary, request.language),
         kept_messages=kept.messages,
         kept_facts=kept.short + kept.long,
     )

@@ -61,9 +61,9 @@ class TalkCommands:
         everything = what == EVERYTHING
         if not request.flag(CONFIRM):
             facts = await self._engine.inspect(request.place.session)
-            asked = Text.RESET_ALL_ASKED if everything else Text.RESET_ASKED
+            question = Text.RESET_ALL_CONFIRM if everything else Text.RESET_CONFIRM
             count = facts.messages if facts else 0
-            return CommandAnswer(text=say(asked, language, count=count))
+            return CommandAnswer(text=say(question, language, count=count))
         if what == FRESH and not await self._engine.summarise(request.place.session):
             return CommandAnswer(text=say(Text.RESET_CALLED_OFF, language))
         report = await self._engine.reset(request.place.session, everything=everything)

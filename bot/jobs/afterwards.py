@@ -27,11 +27,11 @@ FINISH_S = 30.0
 class Work(Protocol):
     """What there is to do: `memory.modes.afterwork.Afterwork`."""
 
-    async def next_wanted(self) -> tuple[SessionId, Moment]:
+    async def next_queued(self) -> tuple[SessionId, Moment]:
         """The session that was asked for first, with its moment; waits for one."""
         ...
 
-    def want(self, session: SessionId, moment: Moment) -> None:
+    def enqueue(self, session: SessionId, moment: Moment) -> None:
         """Ask for a session's work to be done."""
         ...
 
@@ -56,7 +56,7 @@ class Afterwards:
     async def run(self) -> None:
         """Work until cancelled."""
         while True:
-            session, moment = await self._work.next_wanted()
+            session, moment = await self._work.next_queued()
             if not await self._done(session, moment):
                 delay = self._delays.get(session, FIRST_RETRY_S)
                 self._delays[session] = min(delay * 2, LONGEST_RETRY_S)
@@ -85,11 +85,11 @@ class Afterwards:
         if waiting := self._timers.pop(key, None):
             waiting.cancel()
         loop = asyncio.get_running_loop()
-        self._timers[key] = loop.call_later(delay_s, self._ring, session, moment)
+        self._timers[key] = loop.call_later(delay_s, self._enqueue, session, moment)
 
-    def _ring(self, session: SessionId, moment: Moment) -> None:
+    def _enqueue(self, session: SessionId, moment: Moment) -> None:
         self._timers.pop((session, moment), None)
-        self._work.want(session, moment)
+        self._work.enqueue(session, moment)
 
     async def finish(self, limit_s: float) -> None:
         """Distil what is in memory alone, as far as the time goes; the rest is counted as lost."""

@@ -41,7 +41,7 @@ class Summaries(Protocol):
         """Bring one up to date."""
         ...
 
-    async def next_wanted(self) -> SessionId:
+    async def next_queued(self) -> SessionId:
         """The next session to be summarised at once; waits for one."""
         ...
 
@@ -146,10 +146,10 @@ class _Tick:
         )
 
 
-async def follow_wanted(summaries: Summaries) -> None:
+async def follow_queue(summaries: Summaries) -> None:
     """Summarise at once what the window could not hold any longer; until cancelled."""
     while True:
-        session = await summaries.next_wanted()
+        session = await summaries.next_queued()
         try:
             run = await summaries.refresh(session)
         except KithError as error:
@@ -161,11 +161,11 @@ async def follow_wanted(summaries: Summaries) -> None:
 class Embedding(Protocol):
     """What the chores need of search."""
 
-    def want(self) -> None:
+    def request(self) -> None:
         """Ask for another run."""
         ...
 
-    async def wanted(self) -> None:
+    async def requested(self) -> None:
         """Wait until there may be something to embed."""
         ...
 
@@ -177,7 +177,7 @@ class Embedding(Protocol):
 async def follow_backlog(search: Embedding) -> None:
     """Embed messages soon after they are stored, again later where a model is down; until cancelled."""
     while True:
-        await search.wanted()
+        await search.requested()
         try:
             left = await search.catch_up()
         except KithError as error:
@@ -186,7 +186,7 @@ async def follow_backlog(search: Embedding) -> None:
         if left.waiting and left.keyword_only:
             log.info("vectors.waiting", waiting=left.waiting, error=left.keyword_only)
             await asyncio.sleep(RETRY_EMBEDDING_S)
-            search.want()
+            search.request()
 
 
 async def alongside(work: Awaitable[T], *chores: Coroutine[Any, Any, None]) -> T:

@@ -81,7 +81,7 @@ class Scheduler:
         self._zone = zone
         self._random = random
         self._running: dict[str, tuple[int, int]] = {}
-        self._asked = {job.name: asyncio.Event() for job in jobs}
+        self._requested = {job.name: asyncio.Event() for job in jobs}
 
     async def run(self) -> None:
         """Run every job when it is due, until cancelled."""
@@ -108,7 +108,7 @@ class Scheduler:
         """
         if self._known(name).name in self._running:
             raise JobBusy(f"the job {name!r} is running already")
-        self._asked[name].set()
+        self._requested[name].set()
 
     def _known(self, name: str) -> Job:
         job = self._jobs.get(name)
@@ -139,7 +139,7 @@ class Scheduler:
         due_ns = await self._first_due(job)
         while True:
             late_ns = int(self._random.uniform(0, job.jitter_s) * _NS)
-            await self._sleep_until(due_ns + late_ns, self._asked[job.name])
+            await self._sleep_until(due_ns + late_ns, self._requested[job.name])
             if job.name not in self._running:
                 await self._run(job, unwatched)
             due_ns = self._next(job, self._reference(due_ns))
@@ -165,13 +165,13 @@ class Scheduler:
         now_ns = self._clock.now_ns()
         return due_ns if now_ns < due_ns < now_ns + _SAME_RUN_NS else now_ns
 
-    async def _sleep_until(self, at_ns: int, asked: asyncio.Event) -> None:
+    async def _sleep_until(self, at_ns: int, requested: asyncio.Event) -> None:
         """Until then by the clock, or until somebody asks."""
-        while (left_ns := at_ns - self._clock.now_ns()) > 0 and not asked.is_set():
+        while (left_ns := at_ns - self._clock.now_ns()) > 0 and not requested.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(left_ns / _NS, LOOK_S)):
-                    await asked.wait()
-        asked.clear()
+                    await requested.wait()
+        requested.clear()
 
     async def _run(self, job: Job, report: Report) -> JobRun:
         """One run: the job boundary. Whatever goes wrong inside is logged, kept and over."""

@@ -75,9 +75,9 @@ async def _talk(
 
 async def _answer(line: bytes, verbs: Mapping[str, Verb]) -> dict[str, object]:
     try:
-        asked = json.loads(line)
-        verb = verbs[asked["verb"]]
-        arguments = dict(asked.get("arguments", {}))
+        request = json.loads(line)
+        verb = verbs[request["verb"]]
+        arguments = dict(request.get("arguments", {}))
     except (ValueError, KeyError, TypeError):
         return {"ok": False, "error": f"no such verb; there are: {', '.join(sorted(verbs))}"}
     try:
@@ -86,7 +86,7 @@ async def _answer(line: bytes, verbs: Mapping[str, Verb]) -> dict[str, object]:
         return {"ok": False, "error": str(error)}
     except Exception:
         # A job boundary: a fault in one verb must not end the service.
-        log.exception("control.failed", verb=asked["verb"])
+        log.exception("control.failed", verb=request["verb"])
         return {"ok": False, "error": "the service failed to do it; its log says why"}
 
 

@@ -62,12 +62,12 @@ def configure(
 
 
 def _rendering(stream: TextIO, secrets: Sequence[str]) -> list[Processor]:
-    blot = _Blot(secrets)
+    redaction = _Redaction(secrets)
     if stream.isatty():
-        return [_wordless, blot, structlog.dev.ConsoleRenderer()]
+        return [_wordless, redaction, structlog.dev.ConsoleRenderer()]
     return [
         _wordless,
-        blot,
+        redaction,
         structlog.processors.JSONRenderer(ensure_ascii=False),
     ]
 
@@ -105,7 +105,7 @@ def _traceback(error: BaseException) -> list[str]:
     return lines
 
 
-class _Blot:
+class _Redaction:
     """Replaces secrets in every string of an event."""
 
     def __init__(self, secrets: Sequence[str]) -> None:

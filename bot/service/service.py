@@ -76,7 +76,7 @@ async def _run_roots(service: Service, stop: asyncio.Event, notifier: Notifier) 
         beside.append(roots.create_task(_announce(service.standings, notifier)))
         await stop.wait()
         log.info("service.stopping", drain_s=service.drain_s)
-        notifier.tell("STOPPING=1")
+        notifier.notify("STOPPING=1")
         service.intake.stop_feeding()
         for task in beside:
             task.cancel()
@@ -108,7 +108,7 @@ async def _announce(standings: Standings, notifier: Notifier) -> None:
             await standings.settled.wait()
     except TimeoutError:
         log.warning("adapters.not_settled")
-    notifier.tell("READY=1")
+    notifier.notify("READY=1")
     log.info("service.ready")
 
 

@@ -21,14 +21,16 @@ class Notifier:
         usec = environment.get("WATCHDOG_USEC", "")
         self._watchdog_s = int(usec) / _MICROSECONDS if usec.isdecimal() else 0.0
 
-    def tell(self, state: str) -> None:
+    def notify(self, state: str) -> None:
         """Send a state such as `READY=1`. Whoever runs us without systemd is not disturbed."""
         if not self._address:
             return
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as door:
-                door.setblocking(False)
-                door.sendto(state.encode(), self._address)
+            with socket.socket(
+                socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC
+            ) as connection:
+                connection.setblocking(False)
+                connection.sendto(state.encode(), self._address)
         except OSError as error:
             log.warning("systemd.not_told", error=type(error).__name__)
 
@@ -37,5 +39,5 @@ class Notifier:
         if not self._address or not self._watchdog_s:
             await asyncio.Event().wait()
         while True:
-            self.tell("WATCHDOG=1")
+            self.notify("WATCHDOG=1")
             await asyncio.sleep(self._watchdog_s / 2)

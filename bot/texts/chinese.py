@@ -82,13 +82,13 @@ CHINESE: Mapping[Text, str] = {
     Text.NEW_WINDOW: "新的對話開始了。沒有刪除任何內容，我整理過的摘要也都還在。",
     Text.STOPPING: "好，我停下來。",
     Text.NOTHING_TO_STOP: "我現在沒有在回覆。",
-    Text.RESET_ASKED: (
+    Text.RESET_CONFIRM: (
         "這會永久刪除這段對話的 {count} 則訊息，摘要與長期記憶會保留。確定要做請輸入：/reset "
         "yes\n"
         "連摘要與長期記憶也一併清除：/reset all yes\n"
         "先更新摘要再清除：/reset fresh yes"
     ),
-    Text.RESET_ALL_ASKED: (
+    Text.RESET_ALL_CONFIRM: (
         "這會永久刪除我對這段對話的所有記憶：{count} 則訊息、摘要與全部記下的事。"
         "確定要做請輸入：/reset all yes"
     ),
@@ -155,16 +155,16 @@ CHINESE: Mapping[Text, str] = {
         "這段對話的記憶方式是 {mode}。目前存有：{messages} 則訊息、{short} 則近期記憶、{long} "
         "則長期記憶，摘要：{summary}。"
     ),
-    Text.MODE_ASKED_POOLS: (
+    Text.MODE_CONFIRM_POOLS: (
         "pools 模式只保留重點記憶，不留對話紀錄。現有 {messages} 則訊息和摘要（有摘要："
         "{summary}）之後不會再使用。請選擇：/mode pools keep 保留，或 /mode pools purge "
         "永久刪除。加上 yes 可把摘要中的決定轉成長期記憶。"
     ),
-    Text.MODE_ASKED_WINDOW: (
+    Text.MODE_CONFIRM_WINDOW: (
         "window 模式只用最近的訊息和摘要，不記重點。現有 {short} 則近期和 {long} "
         "則長期記憶之後不會再使用：/mode window keep 保留，或 /mode window purge 永久刪除。"
     ),
-    Text.MODE_ASKED_FULL: (
+    Text.MODE_CONFIRM_FULL: (
         "full 模式會把這段對話的每則訊息和重點都存在磁碟上。pools 模式期間說過的話不在其中，"
         "也不會回來。要繼續請輸入：/mode full keep"
     ),
@@ -176,7 +176,7 @@ CHINESE: Mapping[Text, str] = {
     # /admin
     Text.SESSIONS_ARE: "對話共 {count} 段，最近使用的 {shown} 段：",
     Text.NO_SUCH_SESSION: "沒有代號為 {target!r} 的對話，可用 /admin sessions 列出。",
-    Text.ADMIN_RESET_ASKED: (
+    Text.ADMIN_RESET_CONFIRM: (
         "這會永久刪除那段對話的 {count} 則訊息。確定要做請輸入：/admin reset {given} yes"
     ),
     Text.NO_ERRORS: "目前沒有工具錯誤的紀錄。",

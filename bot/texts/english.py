@@ -89,13 +89,13 @@ ENGLISH: Mapping[Text, str] = {
     ),
     Text.STOPPING: "I am stopping.",
     Text.NOTHING_TO_STOP: "I am not writing anything right now.",
-    Text.RESET_ASKED: (
+    Text.RESET_CONFIRM: (
         "This deletes the {count} messages of this conversation for good. The summary and "
         "long-term facts stay. To do it: /reset yes\n"
         "To clear those too: /reset all yes\n"
         "To bring the summary up to date first: /reset fresh yes"
     ),
-    Text.RESET_ALL_ASKED: (
+    Text.RESET_ALL_CONFIRM: (
         "This deletes everything that I remember of this conversation for good: {count} "
         "messages, the summary and all facts. To do it: /reset all yes"
     ),
@@ -171,18 +171,18 @@ ENGLISH: Mapping[Text, str] = {
         "This conversation's memory is {mode}. Stored: {messages} messages, {short} recent and "
         "{long} lasting facts, summary: {summary}."
     ),
-    Text.MODE_ASKED_POOLS: (
+    Text.MODE_CONFIRM_POOLS: (
         "In pools mode I keep facts alone and no transcript. {messages} messages and the "
         "summary (there is one: {summary}) would not be used any more. Say what becomes of "
         "them: /mode pools keep, or /mode pools purge to delete them for good. Add yes to take "
         "the summary's decisions over as facts."
     ),
-    Text.MODE_ASKED_WINDOW: (
+    Text.MODE_CONFIRM_WINDOW: (
         "In window mode I use the last messages and the summary, and note no facts. {short} "
         "recent and {long} lasting facts would not be used any more: /mode window keep, or "
         "/mode window purge to delete them for good."
     ),
-    Text.MODE_ASKED_FULL: (
+    Text.MODE_CONFIRM_FULL: (
         "In full mode I keep every message of this conversation on disk, and facts. What was "
         "said in pools mode is not there and does not come back. To go on: /mode full keep"
     ),
@@ -194,7 +194,7 @@ ENGLISH: Mapping[Text, str] = {
     # /admin
     Text.SESSIONS_ARE: "Conversations: {count}; the last used {shown}:",
     Text.NO_SUCH_SESSION: "There is no conversation {target!r}. /admin sessions lists them.",
-    Text.ADMIN_RESET_ASKED: (
+    Text.ADMIN_RESET_CONFIRM: (
         "This deletes the {count} messages of that conversation for good. To do it: /admin "
         "reset {given} yes"
     ),

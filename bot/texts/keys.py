@@ -83,8 +83,8 @@ class Text(StrEnum):
     NEW_WINDOW = auto()
     STOPPING = auto()
     NOTHING_TO_STOP = auto()
-    RESET_ASKED = auto()
-    RESET_ALL_ASKED = auto()
+    RESET_CONFIRM = auto()
+    RESET_ALL_CONFIRM = auto()
     RESET_CALLED_OFF = auto()
     WAS_CLEARED = auto()
     MEMORY_MESSAGES = auto()
@@ -146,16 +146,16 @@ class Text(StrEnum):
 
     # /mode
     MODE_IS = auto()
-    MODE_ASKED_POOLS = auto()
-    MODE_ASKED_WINDOW = auto()
-    MODE_ASKED_FULL = auto()
+    MODE_CONFIRM_POOLS = auto()
+    MODE_CONFIRM_WINDOW = auto()
+    MODE_CONFIRM_FULL = auto()
     MODE_SWITCHED = auto()
     MODE_SEEDED = auto()
 
     # /admin
     SESSIONS_ARE = auto()
     NO_SUCH_SESSION = auto()
-    ADMIN_RESET_ASKED = auto()
+    ADMIN_RESET_CONFIRM = auto()
     NO_ERRORS = auto()
     ERROR_REMOVED = auto()
     ERROR_NEEDS_ID = auto()

@@ -73,10 +73,10 @@ def _remember(pools: PoolService) -> AnyTool:
 async def _same(pools: PoolService, viewer: Viewer, fact: str) -> Entry | None:
     """The speaker's lasting fact that says just this: a model, or a turn begun anew, asks twice."""
     person = viewer.speaker.person if viewer.speaker else None
-    wanted = " ".join(fact.casefold().split())
+    normalised = " ".join(fact.casefold().split())
     for one in await pools.entries(viewer):
         kept = " ".join(one.content.casefold().split())
-        if (one.owner, one.pool, kept) == (person, Pool.LONG, wanted):
+        if (one.owner, one.pool, kept) == (person, Pool.LONG, normalised):
             return one
     return None
 

@@ -34,12 +34,12 @@ class Exchange:
 
     def messages(self) -> tuple[ChatMessage, ...]:
         """As the model reads it again."""
-        asked = ChatMessage(role=ChatRole.ASSISTANT, text=self.text, tool_calls=self.calls)
+        request = ChatMessage(role=ChatRole.ASSISTANT, text=self.text, tool_calls=self.calls)
         results = (
             ChatMessage(role=ChatRole.TOOL, text=result, tool_name=call.name)
             for call, result in zip(self.calls, self.results, strict=True)
         )
-        return (asked, *results)
+        return (request, *results)
 
 
 def exchange_of(text: str, finished: Sequence[Finished]) -> Exchange:

@@ -8,11 +8,11 @@ import structlog
 from bot.ports import Draft
 from bot.turn.exchanges import FULL_SHARE, Count, Exchange, exchange_of, fitted, tokens_of, within
 from bot.turn.interface import TurnContext
-from bot.turn.registry import NO_KIT, Kit
+from bot.turn.registry import NO_TOOLS, OfferedTools
 from bot.turn.replies import Cleaner, cleaner_for
 from bot.turn.running import Finished, Runner, format_arguments
 from bot.turn.saying import excerpts_in
-from bot.turn.speaking import Spoken, speak
+from bot.turn.speaking import ModelOutput, speak
 from memory.errors import ModelAnswerInvalid, ModelRefused
 from memory.ports import ChatMessage, ChatModel, ChatRequest, ChatRole, Completion, ModelLimits
 from memory.prompt.prompt import Prompt
@@ -45,13 +45,13 @@ class _Turn:
     """One turn under way."""
 
     prompt: Prompt
-    kit: Kit
+    offered: OfferedTools
     context: TurnContext
     draft: Draft
     limits: ModelLimits
     exchanges: list[Exchange] = field(default_factory=list)
     runs: list[Finished] = field(default_factory=list)
-    asked: set[tuple[str, str]] = field(default_factory=set)
+    calls_made: set[tuple[str, str]] = field(default_factory=set)
     stale_rounds: int = 0
     first: Completion | None = None
 
@@ -62,7 +62,7 @@ class _Turn:
     @property
     def fixed_tokens(self) -> int:
         """What stands in the prompt in any case."""
-        return self.prompt.tokens + self.kit.tokens
+        return self.prompt.tokens + self.offered.tokens
 
     @property
     def budget(self) -> int:
@@ -78,7 +78,9 @@ class ToolLoop:
         self._runner = runner
         self._count = count
 
-    async def reply(self, prompt: Prompt, kit: Kit, context: TurnContext, draft: Draft) -> Outcome:
+    async def reply(
+        self, prompt: Prompt, offered: OfferedTools, context: TurnContext, draft: Draft
+    ) -> Outcome:
         """The model's answer. Tools run on the way; their failures are told to the model.
 
         Text that the model says before a tool runs is shown, and is no part of the answer.
@@ -87,13 +89,13 @@ class ToolLoop:
             ModelError: the model gave no answer.
         """
         limits = await self._chat.limits()
-        turn = _Turn(prompt=prompt, kit=kit, context=context, draft=draft, limits=limits)
+        turn = _Turn(prompt=prompt, offered=offered, context=context, draft=draft, limits=limits)
         spoken = await self._rounds(turn)
         if spoken is None or (not spoken.text and turn.exchanges):
             spoken = await self._last_word(turn)
         return Outcome(text=spoken.text, runs=tuple(turn.runs), first=turn.first)
 
-    async def _rounds(self, turn: _Turn) -> Spoken | None:
+    async def _rounds(self, turn: _Turn) -> ModelOutput | None:
         """The first answer without a call; None when the model has to be told to answer."""
         for _ in range(MOST_ROUNDS):
             spoken = await self._speak(turn)
@@ -105,7 +107,7 @@ class ToolLoop:
         log.info("tools.ended", rounds=len(turn.exchanges), stale=turn.stale_rounds)
         return None
 
-    async def _speak(self, turn: _Turn) -> Spoken | None:
+    async def _speak(self, turn: _Turn) -> ModelOutput | None:
         """One call of the model; None when it trips over its tools."""
         request = self._request(turn)
         try:
@@ -119,7 +121,7 @@ class ToolLoop:
         turn.first = turn.first or spoken.done
         return spoken
 
-    async def _last_word(self, turn: _Turn) -> Spoken:
+    async def _last_word(self, turn: _Turn) -> ModelOutput:
         """The answer without tools; a call that comes now is dropped."""
         request = self._request(turn)
         now = ChatMessage(role=ChatRole.USER, text=_ANSWER_NOW)
@@ -127,22 +129,22 @@ class ToolLoop:
         request = replace(request, messages=messages, tools=())
         return await self._say(request, turn)
 
-    async def _say(self, request: ChatRequest, turn: _Turn) -> Spoken:
+    async def _say(self, request: ChatRequest, turn: _Turn) -> ModelOutput:
         return await speak(
-            self._chat, request, turn.draft, cleaner=turn.cleaner(), tools=turn.kit.tools
+            self._chat, request, turn.draft, cleaner=turn.cleaner(), tools=turn.offered.tools
         )
 
     def _request(self, turn: _Turn) -> ChatRequest:
         budget = int(turn.budget * FULL_SHARE) - turn.fixed_tokens
         turn.exchanges = fitted(turn.exchanges, budget=budget, count=self._count)
-        messages = [_with_rules(turn.prompt.messages[0], turn.kit), *turn.prompt.messages[1:]]
+        messages = [_with_rules(turn.prompt.messages[0], turn.offered), *turn.prompt.messages[1:]]
         for exchange in turn.exchanges:
             messages += exchange.messages()
         return ChatRequest(
-            messages=tuple(messages), tools=turn.kit.specs, max_tokens=turn.limits.reply_tokens
+            messages=tuple(messages), tools=turn.offered.specs, max_tokens=turn.limits.reply_tokens
         )
 
-    async def _run(self, turn: _Turn, spoken: Spoken) -> None:
+    async def _run(self, turn: _Turn, spoken: ModelOutput) -> None:
         """Run what was asked for, and keep the exchange."""
         names = dict.fromkeys((*turn.context.tried, *(call.name for call in spoken.calls)))
         turn.context = replace(turn.context, tried=tuple(names))
@@ -150,10 +152,10 @@ class ToolLoop:
         new = [
             call
             for index, (call, key) in enumerate(zip(spoken.calls, keys, strict=True))
-            if key not in turn.asked and key not in keys[:index]
+            if key not in turn.calls_made and key not in keys[:index]
         ]
         await self._show(turn, [call.name for call in new])
-        done = await self._runner.run(new, turn.kit.tools, turn.context)
+        done = await self._runner.run(new, turn.offered.tools, turn.context)
         found = excerpts_in(one.text for one in done)
         turn.context = replace(turn.context, said=(*turn.context.said, *found))
         waiting = iter(done)
@@ -161,7 +163,7 @@ class ToolLoop:
             next(waiting) if any(call is one for one in new) else self._runner.repeated(call)
             for call in spoken.calls
         ]
-        turn.asked.update(keys)
+        turn.calls_made.update(keys)
         turn.stale_rounds = 0 if new else turn.stale_rounds + 1
         turn.runs += done
         turn.exchanges.append(self._cut(turn, exchange_of(spoken.text, finished)))
@@ -169,7 +171,7 @@ class ToolLoop:
     async def _show(self, turn: _Turn, names: Sequence[str]) -> None:
         """Show in the chat what runs."""
         for name in dict.fromkeys(names):
-            if tool := turn.kit.tools.get(name):
+            if tool := turn.offered.tools.get(name):
                 await turn.draft.status(tool.labels[turn.context.language])
 
     def _cut(self, turn: _Turn, exchange: Exchange) -> Exchange:
@@ -186,5 +188,9 @@ class ToolLoop:
         return budget - tokens_of(shorter, self._count)
 
 
-def _with_rules(system: ChatMessage, kit: Kit) -> ChatMessage:
-    return replace(system, text=f"{system.text}\n\n{kit.rules}") if kit is not NO_KIT else system
+def _with_rules(system: ChatMessage, offered: OfferedTools) -> ChatMessage:
+    return (
+        replace(system, text=f"{system.text}\n\n{offered.rules}")
+        if offered is not NO_TOOLS
+        else system
+    )

@@ -48,7 +48,7 @@ def _call(found: Mapping[str, Any], offered: Container[str]) -> ToolCall | None:
     return ToolCall(name=name, arguments=given) if isinstance(given, dict) else None
 
 
-class Withholder:
+class ProseCallFilter:
     """Passes a streamed reply on, except for what may turn out to be a tool call in prose."""
 
     def __init__(self, *, watching: bool) -> None:

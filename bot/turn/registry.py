@@ -17,7 +17,7 @@ _LARGEST_SHARE = 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kit:
+class OfferedTools:
     """What is offered in one turn."""
 
     tools: Mapping[str, AnyTool]
@@ -27,7 +27,7 @@ class Kit:
     """What rules and schemas take of the prompt; 0 without any."""
 
 
-NO_KIT = Kit(tools={}, specs=(), rules="", tokens=0)
+NO_TOOLS = OfferedTools(tools={}, specs=(), rules="", tokens=0)
 
 
 class Toolbox:
@@ -41,26 +41,28 @@ class Toolbox:
         """Every tool's name."""
         return tuple(offer.tool.name for offer in self._offers)
 
-    def kit(self, context: TurnContext, limits: ModelLimits, count: Callable[[str], int]) -> Kit:
+    def offered(
+        self, context: TurnContext, limits: ModelLimits, count: Callable[[str], int]
+    ) -> OfferedTools:
         """What this model is offered here; nothing to a model that cannot use tools."""
-        offered = [offer for offer in self._offers if offer.tool.available(context)]
-        if not limits.tools or not offered:
-            return NO_KIT
+        available = [offer for offer in self._offers if offer.tool.available(context)]
+        if not limits.tools or not available:
+            return NO_TOOLS
         specs = tuple(
             ToolSpec(
                 name=offer.tool.name,
                 description=offer.tool.description,
                 parameters=offer.schema,
             )
-            for offer in offered
+            for offer in available
         )
-        kit = Kit(
-            tools={offer.tool.name: offer.tool for offer in offered},
+        offered = OfferedTools(
+            tools={offer.tool.name: offer.tool for offer in available},
             specs=specs,
             rules=RULES,
             tokens=count(RULES) + sum(count(_format(spec)) for spec in specs),
         )
-        return kit if kit.tokens <= limits.prompt_tokens * _LARGEST_SHARE else NO_KIT
+        return offered if offered.tokens <= limits.prompt_tokens * _LARGEST_SHARE else NO_TOOLS
 
 
 def _format(spec: ToolSpec) -> str:

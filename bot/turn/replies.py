@@ -155,6 +155,6 @@ class TaiwanCleaner:
 
 def cleaner_for(request: ChatRequest) -> Cleaner:
     """The cleaner for the reply to a request, whose last user message is what a person wrote."""
-    asked = [message.text for message in request.messages if message.role is ChatRole.USER]
-    text = _METADATA.sub("", asked[-1], count=1) if asked else ""
+    from_person = [message.text for message in request.messages if message.role is ChatRole.USER]
+    text = _METADATA.sub("", from_person[-1], count=1) if from_person else ""
     return TaiwanCleaner() if wants_taiwan(text) else ReplyCleaner()

@@ -68,13 +68,13 @@ class Runner:
 
         All at once if every tool only reads, else one after the other.
         """
-        wanted = calls[:MOST_CALLS]
-        if all(call.name in tools and tools[call.name].parallel for call in wanted):
+        admitted = calls[:MOST_CALLS]
+        if all(call.name in tools and tools[call.name].parallel for call in admitted):
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._one(call, tools, context)) for call in wanted]
+                tasks = [group.create_task(self._one(call, tools, context)) for call in admitted]
             done = [task.result() for task in tasks]
         else:
-            done = [await self._one(call, tools, context) for call in wanted]
+            done = [await self._one(call, tools, context) for call in admitted]
         return done + [self._refused(call, "too many calls at once") for call in calls[MOST_CALLS:]]
 
     def repeated(self, call: ToolCall) -> Finished:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import structlog
 
 from bot.ports import Draft
-from bot.turn.prose import Withholder, calls_in
+from bot.turn.prose import ProseCallFilter, calls_in
 from bot.turn.replies import Cleaner
 from memory.ports import ChatModel, ChatRequest, Completion, ToolCall
 
@@ -15,7 +15,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spoken:
+class ModelOutput:
     """What one call of the model gave."""
 
     text: str
@@ -31,7 +31,7 @@ async def speak(
     *,
     cleaner: Cleaner,
     tools: Collection[str] = (),
-) -> Spoken:
+) -> ModelOutput:
     """The model's reply to a request, and which tools it wants.
 
     `tools` are the names that make an object in the text a call, whether or not the request still
@@ -49,7 +49,7 @@ async def speak(
     calls = (done.tool_calls or calls_in(done.text, tools)) if done and tools else ()
     await writing.end(keep_held=not calls)
     _log(done)
-    return Spoken(text=writing.shown.strip(), calls=calls, done=done)
+    return ModelOutput(text=writing.shown.strip(), calls=calls, done=done)
 
 
 class _Writing:
@@ -58,15 +58,15 @@ class _Writing:
     def __init__(self, draft: Draft, cleaner: Cleaner, *, watching: bool) -> None:
         self._draft = draft
         self._cleaner = cleaner
-        self._withholder = Withholder(watching=watching)
+        self._filter = ProseCallFilter(watching=watching)
         self.shown = ""
 
     async def add(self, text: str) -> None:
-        await self._show(self._withholder.feed(self._cleaner.feed(text)))
+        await self._show(self._filter.feed(self._cleaner.feed(text)))
 
     async def end(self, *, keep_held: bool) -> None:
-        rest = self._withholder.feed(self._cleaner.finish())
-        held = self._withholder.finish()
+        rest = self._filter.feed(self._cleaner.finish())
+        held = self._filter.finish()
         await self._show(rest + held if keep_held else rest)
 
     async def _show(self, piece: str) -> None:

@@ -23,7 +23,7 @@ def wants_taiwan(text: str) -> bool:
     """
     if not has_cjk(text) or is_japanese(text) or has_simplified(text):
         return False
-    return not any(asked in text for asked in _ASKED_FOR_SIMPLIFIED)
+    return not any(name in text for name in _ASKED_FOR_SIMPLIFIED)
 
 
 class TaiwanSentences:

@@ -7,7 +7,7 @@ from functools import partial
 from bot.ports import Draft
 from bot.turn.interface import TRANSCRIPT_MODES, TurnContext
 from bot.turn.loop import Outcome, ToolLoop
-from bot.turn.registry import NO_KIT, Kit, Toolbox
+from bot.turn.registry import NO_TOOLS, OfferedTools, Toolbox
 from bot.turn.running import Advise, Finished, Runner, no_advice
 from memory.database.database import Unit
 from memory.engine import Composed, Engine
@@ -37,7 +37,7 @@ NO_TOOLING = Tooling(toolbox=Toolbox())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Talked:
+class TurnAnswer:
     """The model's answer, with what is needed to keep the turn."""
 
     text: str
@@ -57,42 +57,44 @@ class Talker:
         runner = Runner(clock=clock, advise=tooling.advise)
         self._loop = ToolLoop(chat=chat, runner=runner, count=engine.count_tokens)
 
-    async def answer(self, context: TurnContext, entry: NewMessage, draft: Draft) -> Talked:
+    async def answer(self, context: TurnContext, entry: NewMessage, draft: Draft) -> TurnAnswer:
         """The model's answer to a message, shown in the draft as it is written.
 
         Raises:
             PromptTooLong: the message does not fit the model by itself.
             ModelError: the model gave no answer.
         """
-        composed, kit = await self._compose(context, entry)
+        composed, offered = await self._compose(context, entry)
         seen = _seen(context, composed)
-        outcome = await self._loop.reply(composed.prompt, kit, seen, draft)
-        self._learn(composed, kit, outcome)
-        return Talked(text=outcome.text, composed=composed, runs=outcome.runs)
+        outcome = await self._loop.reply(composed.prompt, offered, seen, draft)
+        self._learn(composed, offered, outcome)
+        return TurnAnswer(text=outcome.text, composed=composed, runs=outcome.runs)
 
-    async def keep(self, unit: Unit, context: TurnContext, talked: Talked) -> None:
+    async def keep(self, unit: Unit, context: TurnContext, talked: TurnAnswer) -> None:
         """Keep which tools ran, as part of the caller's transaction; nothing in pools mode."""
         if context.mode in TRANSCRIPT_MODES:
             await self._keep(unit, context.session, [_run(one) for one in talked.runs])
 
-    async def _compose(self, context: TurnContext, entry: NewMessage) -> tuple[Composed, Kit]:
+    async def _compose(
+        self, context: TurnContext, entry: NewMessage
+    ) -> tuple[Composed, OfferedTools]:
         """The prompt with the tools on offer; without any where the message needs all the room."""
         compose = partial(self._engine.compose, context.session, entry, mode=context.mode)
         limits = await self._chat.limits()
-        kit = self._toolbox.kit(context, limits, self._engine.count_tokens)
+        offered = self._toolbox.offered(context, limits, self._engine.count_tokens)
         try:
-            composed = await compose(reserved_tokens=kit.tokens)
+            composed = await compose(reserved_tokens=offered.tokens)
         except PromptTooLong:
-            if kit is NO_KIT:
+            if offered is NO_TOOLS:
                 raise
-            kit, composed = NO_KIT, await compose()
-        return composed, kit
+            offered, composed = NO_TOOLS, await compose()
+        return composed, offered
 
-    def _learn(self, composed: Composed, kit: Kit, outcome: Outcome) -> None:
+    def _learn(self, composed: Composed, offered: OfferedTools, outcome: Outcome) -> None:
         """Correct the token estimate by the one call whose prompt was just this."""
         reported = outcome.first.prompt_tokens if outcome.first else None
         if reported is not None:
-            self._engine.learn_tokens(composed.prompt, reported - kit.tokens)
+            self._engine.learn_tokens(composed.prompt, reported - offered.tokens)
 
 
 def _run(finished: Finished) -> ToolRun:

@@ -15,7 +15,7 @@ from bot.texts.keys import Text
 from bot.texts.language import Language
 from bot.texts.tables import say
 from bot.turn.interface import TurnContext
-from bot.turn.talking import NO_TOOLING, Talked, Talker, Tooling
+from bot.turn.talking import NO_TOOLING, Talker, Tooling, TurnAnswer
 from memory.database.database import Unit
 from memory.engine import Engine
 from memory.errors import (
@@ -141,7 +141,9 @@ class TurnEngine:
         self._engine.settled(turn, mark)
         return reply
 
-    async def _stoppable(self, session: SessionId, work: Coroutine[Any, Any, Talked]) -> Talked:
+    async def _stoppable(
+        self, session: SessionId, work: Coroutine[Any, Any, TurnAnswer]
+    ) -> TurnAnswer:
         try:
             async with asyncio.timeout(None) as scope:
                 self._running[session] = scope

@@ -135,8 +135,8 @@ async def last_seq(reader: Reader, session: SessionId) -> Seq:
 
 async def holds(reader: Reader, session: SessionId, message: NewMessage) -> bool:
     """Whether the session has a message of the same role, time and text."""
-    wanted = (session, message.role, message.text, message.sent_at_ns)
-    return await reader.row(_HOLDS, wanted) is not None
+    values = (session, message.role, message.text, message.sent_at_ns)
+    return await reader.row(_HOLDS, values) is not None
 
 
 async def newest_time(reader: Reader, session: SessionId) -> int | None:

@@ -99,8 +99,8 @@ async def around(
     reader: Reader, session_number: int, seqs: Iterable[int], *, before: int, after: int
 ) -> list[Passage]:
     """The messages with their neighbours in the session, in order, none twice."""
-    wanted = json.dumps([int(seq) for seq in seqs])
-    rows = await reader.rows(_AROUND, (session_number, wanted, before, after))
+    listed = json.dumps([int(seq) for seq in seqs])
+    rows = await reader.rows(_AROUND, (session_number, listed, before, after))
     return [Passage(message=message_of(row), previous=row["previous"]) for row in rows]
 
 

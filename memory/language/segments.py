@@ -68,11 +68,11 @@ def keywords(text: str) -> list[str]:
 
     Pairs of CJK characters and the characters themselves: 茶葉 and 喝茶 share no pair.
     """
-    asked: list[str] = []
+    words: list[str] = []
     for piece in _pieces(text):
-        asked += piece[-1:] if piece[0].isascii() else piece
-    asked += [char for word in asked if _is_pair(word) for char in word]
-    return [word for word in dict.fromkeys(asked) if not _is_stop_word(word)]
+        words += piece[-1:] if piece[0].isascii() else piece
+    words += [char for word in words if _is_pair(word) for char in word]
+    return [word for word in dict.fromkeys(words) if not _is_stop_word(word)]
 
 
 def indexed(scope: int, text: str) -> str:

@@ -36,8 +36,8 @@ class Afterwork:
         self._modes = modes
         self._refiner = Refiner(database=database, model=models.extract, settings=settings)
         self._embedder = models.embed
-        self._wanted: OrderedDict[SessionId, Moment] = OrderedDict()
-        self._asked = asyncio.Event()
+        self._queued: OrderedDict[SessionId, Moment] = OrderedDict()
+        self._added = asyncio.Event()
 
     async def resume(self) -> int:
         """Want what an earlier process left, and count what it lost; how many turns that is.
@@ -49,25 +49,25 @@ class Afterwork:
             lost = await queue_table.count_lost(unit)
             waiting = await queue_table.waiting(unit)
         for session in waiting:
-            self.want(session)
+            self.enqueue(session)
         if lost:
             log.warning("turns.lost", turns=lost)
         return lost
 
-    def want(self, session: SessionId, moment: Moment = Moment.TURN) -> None:
+    def enqueue(self, session: SessionId, moment: Moment = Moment.TURN) -> None:
         """Ask for a session's work to be done; asking twice is asking once."""
-        self._wanted[session] = moment
-        self._asked.set()
+        self._queued[session] = moment
+        self._added.set()
 
-    def wanted(self) -> tuple[SessionId, Moment] | None:
+    def take_queued(self) -> tuple[SessionId, Moment] | None:
         """Take the session that was asked for first, with its moment; None without one."""
-        return self._wanted.popitem(last=False) if self._wanted else None
+        return self._queued.popitem(last=False) if self._queued else None
 
-    async def next_wanted(self) -> tuple[SessionId, Moment]:
+    async def next_queued(self) -> tuple[SessionId, Moment]:
         """The same, as soon as there is one."""
-        while (found := self.wanted()) is None:
-            self._asked.clear()
-            await self._asked.wait()
+        while (found := self.take_queued()) is None:
+            self._added.clear()
+            await self._added.wait()
         return found
 
     def in_memory(self) -> list[SessionId]:

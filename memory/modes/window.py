@@ -57,7 +57,7 @@ class WindowMode:
     def composed(self, session: Session, gathered: Gathered, prompt: Prompt) -> None:
         """Ask for a summary at once where a message is in neither window nor summary."""
         if _leaves(gathered.window, self._usual, prompt.window_from, gathered.shown.covered):
-            self._summaries.want(session.id)
+            self._summaries.enqueue(session.id)
 
     async def keep(self, unit: Unit, number: int, turn: Turn) -> int | None:
         """Archive both messages."""

@@ -75,7 +75,7 @@ def in_language_of(fact: str, text: str, *, name: str = "") -> bool:
     """
     if not segments(text):
         return True
-    own, wanted = fact.replace(name, " ") if name else fact, text.replace(name, " ")
-    if has_cjk(wanted):
-        return has_cjk(own) and (is_japanese(wanted) or not is_japanese(own))
-    return not has_cjk(own)
+    fact_text, message_text = fact.replace(name, " ") if name else fact, text.replace(name, " ")
+    if has_cjk(message_text):
+        return has_cjk(fact_text) and (is_japanese(message_text) or not is_japanese(fact_text))
+    return not has_cjk(fact_text)

@@ -119,14 +119,14 @@ class Deconstructor:
             StoreError: the database could not do it. Nothing changed.
         """
         facts: list[_Fact] = []
-        asked = worth_distilling(exchange.text)
-        if asked:
+        worthwhile = worth_distilling(exchange.text)
+        if worthwhile:
             known = await self._known(exchange)
             answer = await self._model.complete(await self._request(exchange, known, attempt))
             facts = _facts(answer.text, exchange, frozenset(one.id for one in known))
         if not await self._store(exchange, facts, mark):
             return Distilled.MOVED
-        if not asked:
+        if not worthwhile:
             return Distilled.SMALL_TALK
         return Distilled.STORED if facts else Distilled.NOTHING
 
@@ -150,13 +150,13 @@ class Deconstructor:
         limits = await self._model.limits()
         budget = min(limits.prompt_tokens, limits.context_tokens - _ANSWER_TOKENS)
         chars = TEXT_CHARS
-        text = _asked(exchange, known, chars)
+        text = _prompt_text(exchange, known, chars)
         while (
             chars > _LEAST_TEXT_CHARS
             and estimate_tokens(_SYSTEM) + estimate_tokens(text) + _SLACK_TOKENS > budget
         ):
             chars = chars * 3 // 4
-            text = _asked(exchange, known, chars)
+            text = _prompt_text(exchange, known, chars)
         return ChatRequest(
             messages=(
                 ChatMessage(role=ChatRole.SYSTEM, text=_SYSTEM),
@@ -226,7 +226,7 @@ def _replaces(fact: _Fact, old: Entry, exchange: SourceTurn) -> bool:
     return old.id in fact.replaces and bool(believed)
 
 
-def _asked(exchange: SourceTurn, known: Sequence[Entry], text_chars: int) -> str:
+def _prompt_text(exchange: SourceTurn, known: Sequence[Entry], text_chars: int) -> str:
     text = clip(_unquoted(exchange.text), text_chars)
     name = one_line(exchange.speaker.name)
     parts = [f"Language: {_language(exchange.text)}"]
@@ -272,14 +272,14 @@ def _facts(answer: str, exchange: SourceTurn, known: frozenset[int]) -> list[_Fa
         ModelAnswerInvalid: it holds no list of facts.
     """
     name = exchange.speaker.name
-    heard = f"{_unquoted(exchange.text)}\n{exchange.reply}"
+    conversation = f"{_unquoted(exchange.text)}\n{exchange.reply}"
     said_before = [*exchange.shown, *_quoted(exchange.text)]
     found: list[_Fact] = []
     for listed in _listed(answer):
         content = cleaned(_content(listed), name=name)
         if (
             content is not None
-            and rests_on(content, heard, name=name)
+            and rests_on(content, conversation, name=name)
             and in_language_of(content, _unquoted(exchange.text), name=name)
             and first_like(content, [*said_before, *(one.content for one in found)]) is None
         ):

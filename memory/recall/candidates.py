@@ -31,7 +31,7 @@ class Evidence:
     """In the whole session, for how rare a word is there."""
     vectors: Vectors
     """Shape (n, d), a row for each loaded message, NaN where it has none; d is 0 without any."""
-    asked: Vectors | None
+    query_vector: Vectors | None
     """The query's own vector, shape (d,)."""
     typical_cosine: float
 
@@ -47,7 +47,7 @@ def candidates(
     return Candidates(
         hits=np.array(hits, dtype=np.bool_).reshape(len(hits), len(seqs)),
         information=information(found_in, evidence.messages),
-        cosines=cosines(evidence.vectors, evidence.asked),
+        cosines=cosines(evidence.vectors, evidence.query_vector),
         typical_cosine=evidence.typical_cosine,
         linked=_linked(loaded, talk_gap_s),
         of_named_speaker=np.array([_name(passage) in names for passage in loaded], dtype=np.bool_),
@@ -59,12 +59,12 @@ def candidates(
     )
 
 
-def cosines(vectors: Vectors, asked: Vectors | None) -> NDArray[np.float32]:
+def cosines(vectors: Vectors, query_vector: Vectors | None) -> NDArray[np.float32]:
     """Of each row with what is asked; NaN where either is missing."""
-    if asked is None or vectors.shape[1:] != asked.shape:
+    if query_vector is None or vectors.shape[1:] != query_vector.shape:
         return np.full(len(vectors), np.nan, dtype=np.float32)
     # Not `@`: for so small a product, BLAS threads cost more than they save on a busy machine.
-    return np.asarray(np.einsum("nd,d->n", vectors, asked), dtype=np.float32)
+    return np.asarray(np.einsum("nd,d->n", vectors, query_vector), dtype=np.float32)
 
 
 def _name(passage: Passage) -> str:

@@ -94,14 +94,14 @@ class VectorIndex:
         """Drop vectors; unknown ids are no error."""
         present = self._ids.intersection(np.asarray(seqs).tolist())
         if present:
-            gone = np.fromiter(present, dtype=np.int64, count=len(present))
-            self._index.remove_ids(faiss.IDSelectorBatch(gone))
+            removed = np.fromiter(present, dtype=np.int64, count=len(present))
+            self._index.remove_ids(faiss.IDSelectorBatch(removed))
             self._ids -= present
 
     def keep_only(self, seqs: Ids) -> None:
         """Drop everything that is not among `seqs`."""
-        gone = self._ids.difference(seqs.tolist())
-        self.remove(np.fromiter(gone, dtype=np.int64, count=len(gone)))
+        removed = self._ids.difference(seqs.tolist())
+        self.remove(np.fromiter(removed, dtype=np.int64, count=len(removed)))
 
     def search(
         self,

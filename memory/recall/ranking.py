@@ -138,15 +138,15 @@ def _from_next(values: NDArray[np.float64], linked: Flags) -> NDArray[np.float64
     return moved
 
 
-def hopped(asked: Vectors, best: Vectors, weights: RecallWeights) -> Vectors:
+def hopped(query_vector: Vectors, best: Vectors, weights: RecallWeights) -> Vectors:
     """What to look for next: the question moved towards the best messages, of unit length.
 
     `best` has shape (k, d) with k > 0; rows that are NaN tell nothing.
     """
     known = best[~np.isnan(best).any(axis=1)]
     if not len(known):
-        return asked
-    moved = asked + weights.hop_share * known.mean(axis=0)
+        return query_vector
+    moved = query_vector + weights.hop_share * known.mean(axis=0)
     return np.asarray(moved / np.linalg.norm(moved), dtype=np.float32)
 
 
@@ -156,7 +156,7 @@ def _share(values: Scores) -> Scores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saying:
+class Comparable:
     """What tells whether two messages say the same."""
 
     vector: Vectors
@@ -166,21 +166,21 @@ class Saying:
     """Asked only of messages that are close."""
 
 
-def collapse(sayings: Sequence[Saying], weights: RecallWeights) -> list[int]:
+def collapse(messages: Sequence[Comparable], weights: RecallWeights) -> list[int]:
     """Which of the messages, best first, say what no better one of the same speaker says."""
-    if not sayings:
+    if not messages:
         return []
-    vectors = np.stack([saying.vector for saying in sayings])
+    vectors = np.stack([message.vector for message in messages])
     near = vectors @ vectors.T >= weights.similar_cosine
     kept: list[int] = []
-    for place, saying in enumerate(sayings):
+    for place, message in enumerate(messages):
         better = [other for other in kept if near[place, other]]
-        if not any(_same(saying, sayings[other], weights) for other in better):
+        if not any(_same(message, messages[other], weights) for other in better):
             kept.append(place)
     return kept
 
 
-def _same(one: Saying, other: Saying, weights: RecallWeights) -> bool:
+def _same(one: Comparable, other: Comparable, weights: RecallWeights) -> bool:
     """Whether two messages that are similar say the same."""
     cosine = float(one.vector @ other.vector)
     if one.speaker != other.speaker:

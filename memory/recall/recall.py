@@ -30,7 +30,7 @@ from memory.recall.index import NOTHING_NEAR, Ids, Near
 from memory.recall.nearest import IndexKey, Nearest
 from memory.recall.query import Query
 from memory.recall.query_parts import QueryParts, take_apart
-from memory.recall.ranking import Candidates, Flags, Saying, Scored
+from memory.recall.ranking import Candidates, Comparable, Flags, Scored
 from memory.recall.words_table import Term
 from memory.settings import RecallSettings
 from memory.values import Message, Seq
@@ -120,20 +120,20 @@ class Recall:
         if row is None:
             return Ranked()
         parts = take_apart(query.text, speakers, self._today(query.now_ns))
-        asked = await self._embedded(parts.bare)
+        query_vector = await self._embedded(parts.bare)
         async with self._database.reading() as reader:
             scope = await _scope(reader, row, query)
             terms = await self._terms(reader, scope, parts)
             messages = await passages.count(reader, row.number)
             dated = await self._dated(reader, scope, parts, self._today(query.now_ns))
-        near = await self._near(scope, asked)
+        near = await self._near(scope, query_vector)
         best = self._best_words(terms, messages)
         evidence = Evidence(
             parts=parts,
             terms=terms,
             messages=messages,
             vectors=np.empty((0, 0), np.float32),
-            asked=asked,
+            query_vector=query_vector,
             typical_cosine=near.typical,
         )
         return await self._scored(scope, np.concatenate([near.seqs, best, dated]), evidence)
@@ -146,7 +146,7 @@ class Recall:
         return Ranked(
             messages=tuple(weighed.loaded[at].message for at in kept),
             scores=tuple(float(weighed.scored.total[at]) for at in kept),
-            keyword_only=evidence.asked is None,
+            keyword_only=evidence.query_vector is None,
         )
 
     async def _weighed(
@@ -164,7 +164,7 @@ class Recall:
             zone=self._zone,
         )
         scored = ranking.score(rows, weights)
-        worth = scope.passes(all_seqs) & self._above_floor(rows, scored)
+        worth = scope.passes(all_seqs) & self._above_threshold(rows, scored)
         return _Weighed(loaded=loaded, vectors=vectors, rows=rows, worth=worth, scored=scored)
 
     async def _around(
@@ -185,13 +185,13 @@ class Recall:
         What is worth being found still hangs on the query alone: else small talk, which finds
         nothing, would lead from nothing to something.
         """
-        weights, asked = self._settings.weights, evidence.asked
+        weights, query_vector = self._settings.weights, evidence.query_vector
         best = first.order[: weights.hop_messages]
-        if asked is None or first.vectors.shape[1:] != asked.shape or not best:
+        if query_vector is None or first.vectors.shape[1:] != query_vector.shape or not best:
             return first
         if not weights.hop_share:
             return first
-        onward = ranking.hopped(asked, first.vectors[best], weights)
+        onward = ranking.hopped(query_vector, first.vectors[best], weights)
         near = await self._near(scope, onward)
         wider = await self._weighed(scope, first.loaded, near.seqs, evidence)
         rows = replace(
@@ -199,7 +199,7 @@ class Recall:
         )
         return replace(wider, scored=ranking.score(rows, weights))
 
-    def _above_floor(self, rows: Candidates, scored: Scored) -> Flags:
+    def _above_threshold(self, rows: Candidates, scored: Scored) -> Flags:
         settings = self._settings
         above = (scored.meaning >= settings.floor_cosine) | (scored.words >= settings.floor_words)
         return np.asarray(above | (rows.of_named_day > 0))
@@ -208,15 +208,15 @@ class Recall:
         """Places of those that say what no better one says, the best first."""
         order = weighed.order
         best = order[: self._settings.collapsed]
-        sayings = [
-            Saying(
+        comparables = [
+            Comparable(
                 vector=weighed.vectors[at],
                 speaker=_speaker(weighed.loaded[at]),
                 words=cache(partial(_words_of, weighed.loaded[at].message.text)),
             )
             for at in best
         ]
-        kept = ranking.collapse(sayings, self._settings.weights)
+        kept = ranking.collapse(comparables, self._settings.weights)
         return [best[place] for place in kept] + order[len(best) :]
 
     async def _embedded(self, text: str) -> Vectors | None:
@@ -231,11 +231,14 @@ class Recall:
             log.warning("recall.narrowed", reason=type(error).__name__)
             return None
 
-    async def _near(self, scope: _Scope, asked: Vectors | None) -> Near:
-        if asked is None:
+    async def _near(self, scope: _Scope, query_vector: Vectors | None) -> Near:
+        if query_vector is None:
             return NOTHING_NEAR
         return await self._nearest.search(
-            self._index_key(scope), asked, limit=self._settings.candidates, among=scope.within
+            self._index_key(scope),
+            query_vector,
+            limit=self._settings.candidates,
+            among=scope.within,
         )
 
     def _index_key(self, scope: _Scope) -> IndexKey:

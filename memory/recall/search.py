@@ -49,18 +49,18 @@ class Search:
         self._database = database
         self._pass = EmbedPass(database=database, embedder=embedder) if embedder else None
         self._running = asyncio.Lock()
-        self._wanted = asyncio.Event()
-        self._wanted.set()  # what an earlier process left
+        self._requested = asyncio.Event()
+        self._requested.set()  # what an earlier process left
         self._failure: str | None = None if embedder else "no embedding model"
 
-    def want(self) -> None:
+    def request(self) -> None:
         """There are messages without vectors: have them embedded soon."""
-        self._wanted.set()
+        self._requested.set()
 
-    async def wanted(self) -> None:
+    async def requested(self) -> None:
         """Wait until there may be something to embed."""
-        await self._wanted.wait()
-        self._wanted.clear()
+        await self._requested.wait()
+        self._requested.clear()
 
     async def catch_up(self) -> Backlog:
         """Embed what waits, until nothing does or the model fails; what is left.

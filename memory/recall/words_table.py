@@ -72,8 +72,8 @@ async def find_each(reader: Reader, session_number: int, words: Sequence[str]) -
     queries = [segments.match_all([(word,)], scope=session_number) for word in words]
     found = await _postings(reader, queries)
     every = [Term(word=word, seqs=seqs) for word, seqs in zip(words, found, strict=True)]
-    telling = [term for term in every if len(term.seqs) and not term.is_common]
-    return [term for term in every if not term.is_common] if telling else every
+    distinctive = [term for term in every if len(term.seqs) and not term.is_common]
+    return [term for term in every if not term.is_common] if distinctive else every
 
 
 async def find_all(

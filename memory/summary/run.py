@@ -44,7 +44,7 @@ class Tally:
     def __init__(self) -> None:
         self._run = SummaryRun()
 
-    def asked(self) -> None:
+    def called(self) -> None:
         """The summary model was called."""
         self._run = replace(self._run, calls=self._run.calls + 1)
 

@@ -68,8 +68,8 @@ class SummaryService:
         self._judge = Judge(models.decision)
         self._clock = clock
         self._zone = zone
-        self._wanted: OrderedDict[SessionId, None] = OrderedDict()
-        self._asked = asyncio.Event()
+        self._queued: OrderedDict[SessionId, None] = OrderedDict()
+        self._added = asyncio.Event()
         self._running: dict[SessionId, asyncio.Event] = {}
 
     async def slot(self, summary: Summary, request: str) -> SummarySlot:
@@ -81,17 +81,17 @@ class SummaryService:
         async with self._database.reading() as reader:
             return await view_of(reader, session)
 
-    def want(self, session: SessionId) -> None:
+    def enqueue(self, session: SessionId) -> None:
         """Ask for a session to be summarised at once; asking twice is asking once."""
-        self._wanted[session] = None
-        self._asked.set()
+        self._queued[session] = None
+        self._added.set()
 
-    async def next_wanted(self) -> SessionId:
+    async def next_queued(self) -> SessionId:
         """The session that was asked for first; waits until one is."""
-        while not self._wanted:
-            self._asked.clear()
-            await self._asked.wait()
-        session, _ = self._wanted.popitem(last=False)
+        while not self._queued:
+            self._added.clear()
+            await self._added.wait()
+        session, _ = self._queued.popitem(last=False)
         return session
 
     async def due(self) -> list[SessionId]:
@@ -173,7 +173,7 @@ class SummaryService:
         while rest:
             plan = await self._writer.plan(notes)
             chunk = next_chunk(rest, plan.capacity)
-            tally.asked()
+            tally.called()
             notes = await self._writer.write(plan, chunk)
             state = await self._save(session, notes, _covered(chunk, end), state)
             tally.saved(chunk)

@@ -131,5 +131,5 @@ def _schema(notes: Summary, reply_tokens: int) -> JsonSchema:
 
 
 def _language_rule(language: str) -> str:
-    wanted = "the language of the messages" if language == AUTO else language
-    return f"Write the texts in {wanted}; Chinese always as Traditional Chinese of Taiwan."
+    target = "the language of the messages" if language == AUTO else language
+    return f"Write the texts in {target}; Chinese always as Traditional Chinese of Taiwan."

@@ -1,6 +1,6 @@
 """The error memory: what went wrong with tools, found again by meaning and by words.
 
-It is shared by all sessions. It never fails for want of an embedding model: then words alone count.
+It is shared by all sessions. It never fails for lack of an embedding model: then words alone count.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from memory.ports import Clock, Embedder, Priority, Vectors
 from memory.tool_errors import records_table
 from memory.tool_errors.ranking import (
     ANCHORS,
-    MEANING_FLOOR,
-    WORDS_FLOOR,
+    MEANING_THRESHOLD,
+    WORDS_THRESHOLD,
     ErrorQuery,
     error_query,
     fit_by_meaning,
@@ -159,9 +159,9 @@ class ErrorMemory:
     ) -> list[tuple[float, StoredRecord]]:
         now_ns = self._clock.now_ns()
         found: dict[int, StoredRecord] = {}
-        if wanted := query.words[:_QUERY_WORDS]:
+        if words := query.words[:_QUERY_WORDS]:
             for kept in await records_table.matching(
-                reader, wanted, tool=query.tool, now_ns=now_ns, limit=_CANDIDATES
+                reader, words, tool=query.tool, now_ns=now_ns, limit=_CANDIDATES
             ):
                 found[kept.number] = kept
         kind = query.telling_class
@@ -171,7 +171,7 @@ class ErrorMemory:
             ):
                 found[kept.number] = kept
         fits = [(fit_by_words(kept.record, query), kept) for kept in found.values()]
-        return [one for one in fits if one[0] >= WORDS_FLOOR]
+        return [one for one in fits if one[0] >= WORDS_THRESHOLD]
 
     async def _with_meaning(
         self,
@@ -204,7 +204,7 @@ class ErrorMemory:
         return {
             matrix.numbers[among[at]]: float(fits[at])
             for at in best.tolist()
-            if fits[at] >= MEANING_FLOOR
+            if fits[at] >= MEANING_THRESHOLD
         }
 
     async def _vectors(self, reader: Reader, size: int) -> _Matrix | None:

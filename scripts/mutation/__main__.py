@@ -25,7 +25,7 @@ from pathlib import Path
 
 from scripts.mutation.breaks import Break, Unsound, is_within, standing
 from scripts.mutation.drawing import drawn
-from scripts.mutation.running import SURVIVED, Reach, Result, Wish, run_all
+from scripts.mutation.running import SURVIVED, Reach, Result, RunOptions, run_all
 
 ROOT = Path(__file__).parents[2]
 
@@ -101,8 +101,8 @@ async def _run(breaks: list[Break], options: argparse.Namespace) -> list[Result]
             flush=True,
         )
 
-    wish = Wish(reach=options.tests, jobs=options.jobs, limit_s=options.limit_s)
-    await run_all(ROOT, breaks, wish, ended)
+    chosen = RunOptions(reach=options.tests, jobs=options.jobs, limit_s=options.limit_s)
+    await run_all(ROOT, breaks, chosen, ended)
     return results
 
 

@@ -56,7 +56,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class RunOptions:
     """How to run."""
 
     reach: Reach
@@ -68,7 +68,7 @@ class Wish:
 
 
 async def run_all(
-    root: Path, breaks: Sequence[Break], wish: Wish, ended: Callable[[Result], None]
+    root: Path, breaks: Sequence[Break], options: RunOptions, ended: Callable[[Result], None]
 ) -> None:
     """Test every break; `ended` is told of each.
 
@@ -79,13 +79,13 @@ async def run_all(
 
     async def work(copy: _Copy) -> None:
         for one in pending:
-            ended(await copy.test(one, wish.reach))
+            ended(await copy.test(one, options.reach))
 
-    with _copies(root, wish.jobs) as places:
+    with _copies(root, options.jobs) as places:
         try:
             async with asyncio.TaskGroup() as tasks:
                 for place in places:
-                    tasks.create_task(work(_Copy(place, limit_s=wish.limit_s)))
+                    tasks.create_task(work(_Copy(place, limit_s=options.limit_s)))
         except ExceptionGroup as group:
             raise group.exceptions[0] from group
 

@@ -61,7 +61,7 @@ class Desk:
         return await self.turns.answer(context, entry)
 
     async def catch_up(self):
-        while (found := self.engine.afterwork.wanted()) is not None:
+        while (found := self.engine.afterwork.take_queued()) is not None:
             await self.engine.afterwork.do(found[0])
 
 

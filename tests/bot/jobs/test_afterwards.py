@@ -18,10 +18,10 @@ class FakeWork:
         self.queue = asyncio.Queue()
         self.done = []
 
-    async def next_wanted(self):
+    async def next_queued(self):
         return await self.queue.get()
 
-    def want(self, session, moment=Moment.TURN):
+    def enqueue(self, session, moment=Moment.TURN):
         self.queue.put_nowait((session, moment))
 
     async def do(self, session, moment):
@@ -37,8 +37,8 @@ class FakeWork:
 async def test_sessions_are_worked_on_in_the_order_asked_for():
     work = FakeWork()
     async with open_afterwards(work):
-        work.want(ROOM)
-        work.want(HALL)
+        work.enqueue(ROOM)
+        work.enqueue(HALL)
         await asyncio.sleep(1)
 
     assert [one[0] for one in work.done] == [ROOM, HALL]
@@ -48,9 +48,9 @@ async def test_sessions_are_worked_on_in_the_order_asked_for():
 async def test_a_failure_is_tried_again_later_and_holds_up_nobody():
     work = FakeWork([ModelUnreachable("away"), RuntimeError("a bug"), None])
     async with open_afterwards(work):
-        work.want(ROOM)
+        work.enqueue(ROOM)
         await asyncio.sleep(FIRST_RETRY_S + 1)
-        work.want(HALL)
+        work.enqueue(HALL)
         await asyncio.sleep(3 * FIRST_RETRY_S)
 
     turns = [one for one in work.done if one[1] is Moment.TURN]
@@ -62,9 +62,9 @@ async def test_a_failure_is_tried_again_later_and_holds_up_nobody():
 async def test_a_session_is_wanted_once_more_when_it_is_quiet_and_when_it_is_idle():
     work = FakeWork()
     async with open_afterwards(work, idle_s=600):
-        work.want(ROOM)
+        work.enqueue(ROOM)
         await asyncio.sleep(QUIET_S - 5)
-        work.want(ROOM)
+        work.enqueue(ROOM)
         await asyncio.sleep(QUIET_S - 5)
         assert [one[1] for one in work.done] == [Moment.TURN, Moment.TURN]
         await asyncio.sleep(500)

@@ -11,7 +11,7 @@ from bot.jobs.jobs import (
     SUMMARISE,
     SWEEP,
     all_jobs,
-    follow_wanted,
+    follow_queue,
     summarise_due,
     tool_upkeep,
 )
@@ -86,7 +86,7 @@ class FakeSummaries:
             raise run
         return run
 
-    async def next_wanted(self):
+    async def next_queued(self):
         return await self.wanted.get()
 
 
@@ -212,7 +212,7 @@ async def test_a_model_that_cannot_be_reached_leaves_every_session_due(stack, tm
 async def test_what_is_wanted_at_once_is_summarised_at_once_also_after_a_failure():
     summaries = FakeSummaries({"a": StoreError("x"), "b": SummaryRun()})
     async with asyncio.TaskGroup() as tasks:
-        following = tasks.create_task(follow_wanted(summaries))
+        following = tasks.create_task(follow_queue(summaries))
         for session in ("a", "b"):
             summaries.wanted.put_nowait(SessionId(session))
         await asyncio.sleep(2.5)
@@ -249,7 +249,7 @@ async def test_a_history_that_grew_too_big_is_summarised_first_and_compacted_the
     jobs = {job.name: job for job in all_jobs(engine)}
 
     first = await jobs[COMPACT].work(unwatched)
-    wanted = await engine.summaries.next_wanted()
+    wanted = await engine.summaries.next_queued()
     await engine.summaries.refresh(wanted)
     second = await jobs[COMPACT].work(unwatched)
 

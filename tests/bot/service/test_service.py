@@ -20,7 +20,7 @@ class Told:
     def __init__(self):
         self.states = []
 
-    def tell(self, state):
+    def notify(self, state):
         self.states.append(state)
 
     async def keep_alive(self):

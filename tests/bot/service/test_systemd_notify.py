@@ -15,7 +15,7 @@ def systemd(tmp_path):
 
 
 def test_a_state_arrives_as_one_datagram(systemd):
-    Notifier({"NOTIFY_SOCKET": systemd.getsockname()}).tell("READY=1")
+    Notifier({"NOTIFY_SOCKET": systemd.getsockname()}).notify("READY=1")
 
     assert systemd.recv(100) == b"READY=1"
 
@@ -25,14 +25,14 @@ def test_an_abstract_socket_is_reached_too():
         receiving.bind("\0kith-test-notify")
         receiving.settimeout(2)
 
-        Notifier({"NOTIFY_SOCKET": "@kith-test-notify"}).tell("STOPPING=1")
+        Notifier({"NOTIFY_SOCKET": "@kith-test-notify"}).notify("STOPPING=1")
 
         assert receiving.recv(100) == b"STOPPING=1"
 
 
 @pytest.mark.parametrize("env", [{}, {"NOTIFY_SOCKET": "/nowhere/notify"}])
 def test_without_systemd_nothing_happens(env):
-    Notifier(env).tell("READY=1")
+    Notifier(env).notify("READY=1")
 
 
 @pytest.mark.looptime

@@ -72,7 +72,7 @@ class Talk:
 
     async def catch_up(self):
         """Do the work that waits."""
-        while (found := self.engine.afterwork.wanted()) is not None:
+        while (found := self.engine.afterwork.take_queued()) is not None:
             await self.engine.afterwork.do(found[0])
 
     async def messages(self, session=ROOM):

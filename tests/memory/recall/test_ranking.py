@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memory.recall.ranking import Candidates, Saying, collapse, hopped, information, pack, score
+from memory.recall.ranking import Candidates, Comparable, collapse, hopped, information, pack, score
 from memory.settings import RecallWeights
 
 WEIGHTS = RecallWeights()
@@ -98,7 +98,7 @@ def test_nothing_known_scores_nothing():
 
 
 def saying(vector, speaker="momo", words="a b c d"):
-    return Saying(
+    return Comparable(
         vector=np.array(vector, np.float32), speaker=speaker, words=lambda: frozenset(words.split())
     )
 

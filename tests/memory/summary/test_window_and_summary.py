@@ -127,8 +127,8 @@ async def do(talk, step):
     elif step == "back":  # the machine's clock is set back: no matter to a row number
         talk.clock.advance(-3_600)
     elif step == "request":
-        if talk.engine.summaries._wanted:
-            await talk.engine.summaries.next_wanted()
+        if talk.engine.summaries._queued:
+            await talk.engine.summaries.next_queued()
             await talk.roll()
     else:
         talk.broken = step == "fault"
@@ -143,10 +143,10 @@ async def test_a_pass_is_wanted_as_soon_as_an_unsummarised_message_leaves_the_wi
     wanted = []
     for _ in range(4):
         await talk.turn()
-        wanted.append(bool(talk.engine.summaries._wanted))
+        wanted.append(bool(talk.engine.summaries._queued))
 
     assert wanted == [False, False, False, True]  # six messages, a window of four
-    assert await talk.engine.summaries.next_wanted() == SESSION
+    assert await talk.engine.summaries.next_queued() == SESSION
 
 
 async def test_after_the_pass_the_window_is_its_usual_size_and_the_summary_stands_before_the_input(
@@ -176,7 +176,7 @@ async def test_a_small_budget_cuts_what_is_pending_and_wants_the_pass(stack, tmp
         await talk.turn()
 
     assert composed.prompt.tokens <= 700
-    assert talk.engine.summaries._wanted
+    assert talk.engine.summaries._queued
 
 
 async def test_the_prompt_leaves_out_what_the_decision_model_finds_irrelevant(stack, tmp_path):
@@ -197,7 +197,7 @@ async def test_a_new_window_wants_what_it_leaves_behind_summarised(stack, tmp_pa
 
     await talk.engine.begin_window(SESSION)
 
-    assert await talk.engine.summaries.next_wanted() == SESSION
+    assert await talk.engine.summaries.next_queued() == SESSION
 
 
 async def test_two_refreshes_of_one_session_do_not_run_at_once_and_cost_one_call(stack, tmp_path):
