@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from memory.language.text import visible_boundary
 
 SMALLEST_LIMIT = 128
-"""Below this a fence and its language would leave no room for code."""
+"""Below this a fence and its language would leave no space for code."""
 
 _FENCE_LINE = re.compile(r"^ {0,3}(?P<mark>`{3,8}|~{3,8})(?P<info>[^`\n]{0,40})$", re.MULTILINE)
 _SPACES = re.compile(r"[ \t\u3000]+")

@@ -47,7 +47,7 @@ SENTENCES = {
         ("{name}在學{value}", "{name}現在改學{value}"),
     ),
 }
-"""What a good extractor makes of each fact: told first, told as a change. In the order of `FACTS`."""
+"""What a good extractor makes of each fact: stated first, stated as a change. In the order of `FACTS`."""
 NOTE = re.compile(r"^\[(\d+)\] (.*)$", re.MULTILINE)
 
 

@@ -140,7 +140,7 @@ class FactHistory:
 
 
 def talk(language: str, random_: random.Random) -> tuple[list[tuple[int, str]], list[FactHistory]]:
-    """A person's messages with the day of each, and what was told in them."""
+    """A person's messages with the day of each, and the facts that they state."""
     histories = []
     messages: list[tuple[int, str]] = []
     for fact in FACTS[language]:

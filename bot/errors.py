@@ -93,7 +93,7 @@ class JobBusy(KithError):
 
 
 class ToolFailed(KithError):
-    """A tool could not do what the model asked; the text tells the model why."""
+    """A tool could not do what the model asked; the text says why, for the model."""
 
 
 class AdapterError(KithError):

@@ -83,7 +83,7 @@ class PlatformManifest:
     """Pattern of a person's id without the platform's name, as a text would give it away; empty
     where ids are words."""
     direct_by_person: bool = False
-    """Whether a direct chat has an id that does not tell whose it is: its session then takes the
+    """Whether a direct chat has an id that does not say whose it is: its session then takes the
     person's."""
     most_sends: int = 1
     """How often a part of a reply may be sent when each time it may have arrived, at least 1."""

@@ -81,7 +81,7 @@ class Author:
     roles: tuple[str, ...] = ()
     """Discord role ids."""
     language: str | None = None
-    """The client's language tag where the platform tells it (`zh-TW`, `en`)."""
+    """The client's language tag where the platform gives it (`zh-TW`, `en`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +182,7 @@ class CommandSpec:
     admin_only: bool = False
     """Hidden from most, where the platform can do that."""
     beyond: bool = False
-    """It tells of more than the conversation that it is given in: not where others read along."""
+    """It shows more than the conversation that it is given in: not where others read along."""
     urgent: bool = False
     """It does not wait behind the turns of its conversation: a `/stop` that waited stops nothing."""
     in_direct: bool = True
@@ -247,12 +247,12 @@ class Intake(Protocol):
         positions: Sequence[Position] = (),
         quarantined: Sequence[Quarantined] = (),
     ) -> None:
-        """Take messages over. When it returns they are on disk: only then tell the platform.
+        """Take messages over. When it returns they are on disk: only then confirm them.
 
         Messages that may not be answered leave nothing; one taken before is taken once.
 
         Raises:
-            StoreError: nothing was kept; the platform must not be told.
+            StoreError: nothing was kept; nothing may be confirmed.
         """
         ...
 
@@ -353,7 +353,7 @@ class Draft(Protocol):
         ...
 
     async def status(self, text: str) -> None:
-        """Tell what goes on meanwhile (a tool runs); no part of the reply."""
+        """Show what goes on meanwhile (a tool runs); no part of the reply."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The front door of memory: it composes what the model sees and keeps what was said."""
+"""The interface of memory: it composes what the model sees and keeps what was said."""
 
 import asyncio
 from collections import OrderedDict

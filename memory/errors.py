@@ -2,7 +2,7 @@
 
     KithError                       every error of ours, here and in bot.errors
     ├── StoreError                  the database said no
-    │   ├── StorageFull             no room left on the disk
+    │   ├── StorageFull             no space left on the disk
     │   ├── StorageCorrupt          the file is not, or is no longer, a sound database
     │   ├── StorageBusy             another process holds the database
     │   └── SchemaTooNew            written by a later version of Kith
@@ -31,7 +31,7 @@ class StoreError(KithError):
 
 
 class StorageFull(StoreError):
-    """No room left on the disk."""
+    """No space left on the disk."""
 
 
 class StorageCorrupt(StoreError):

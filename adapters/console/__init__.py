@@ -1,1 +1,1 @@
-"""The newcomer's door: the same engine on a terminal or in a pipe, without a token."""
+"""The console: the same engine on a terminal or in a pipe, without a token."""

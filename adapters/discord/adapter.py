@@ -23,7 +23,7 @@ from memory.ports import Clock
 log = structlog.get_logger()
 
 COMMANDS_STREAM = "commands"
-"""The position stream that holds the fingerprint of the commands Discord was told."""
+"""The position stream that holds the fingerprint of the commands Discord was sent."""
 _NOT_CONNECTED_S = 2.0
 
 
@@ -112,7 +112,7 @@ class DiscordAdapter:
             raise AdapterError("the gateway connection ended")
 
     async def _offer_commands(self, client: Client, *, bot: int, known: str | None) -> None:
-        """Tell Discord the commands if they changed; failing is no reason to stay away."""
+        """Send Discord the commands if they changed; failing is no reason to stay away."""
         tree = Tree(client, self._specs, self._commands)
         fingerprint = await tree.fingerprint()
         if fingerprint == known:

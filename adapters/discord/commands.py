@@ -1,6 +1,6 @@
 """Slash commands built from the table of commands, and each use of one answered.
 
-It never decides who may use what: the door does. Discord gives 3 s for a first sign and 15 min
+It never decides who may use what: `CommandRunner` does. Discord gives 3 s for a first sign and 15 min
 for the answer (developer docs, "Receiving and Responding"), so the sign comes before anything.
 """
 
@@ -68,7 +68,7 @@ class Tree(app_commands.CommandTree[discord.Client]):
         return [await command.get_translated_payload(self, texts) for command in commands]
 
     async def fingerprint(self) -> str:
-        """Changes exactly when what Discord would be told changes."""
+        """Changes exactly when what would be sent to Discord changes."""
         text = json.dumps(await self.payloads(), sort_keys=True, ensure_ascii=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -84,7 +84,7 @@ class Tree(app_commands.CommandTree[discord.Client]):
     async def on_error(
         self, interaction: Interaction, error: app_commands.AppCommandError, /
     ) -> None:
-        """Answer plainly where our own code or the library failed; tell the log what, not whose."""
+        """Answer plainly where our own code or the library failed; log what, not whose."""
         cause = error.__cause__ or error
         log.error("discord.command_failed", command=_named(interaction), error=type(cause).__name__)
         if not interaction.response.is_done() and not await _acknowledged(interaction):
@@ -239,7 +239,7 @@ def _group(group: CommandGroup, first: CommandSpec) -> app_commands.Group:
 def _place(
     command: app_commands.Command[Any, ..., None] | app_commands.Group, spec: CommandSpec
 ) -> None:
-    """Where it is offered, and to whom it is shown; the door checks again."""
+    """Where it is offered, and to whom it is shown; the command checks again."""
     command.allowed_contexts = app_commands.AppCommandContext(
         guild=spec.in_guild, dm_channel=spec.in_direct, private_channel=False
     )

@@ -1,4 +1,4 @@
-"""Discord's errors in our own terms, in two tables: letting us in, taking a message.
+"""Discord's errors in our own terms, in two tables: logging in, sending a message.
 
 Error codes: Discord developer docs, "Opcodes and Status Codes".
 """

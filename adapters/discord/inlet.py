@@ -37,7 +37,7 @@ class EditedMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletedMessages:
-    """Messages that were deleted; Discord does not tell whose they were."""
+    """Messages that were deleted; Discord does not say whose they were."""
 
     channel: int
     guild: int | None

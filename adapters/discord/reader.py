@@ -1,4 +1,4 @@
-"""Messages completed by what only Discord can tell: a thread's parent, a member's roles.
+"""Messages completed by what only Discord knows: a thread's parent, a member's roles.
 
 Access is decided by these, so a message whose place stays unknown is not handed in at all.
 """

@@ -88,7 +88,7 @@ def place(channel: discord.abc.Snowflake, *, guild: discord.Guild | None, bot: i
 
 
 def deletion_place(channel: int, *, guild: int | None, bot: int) -> ChatRef:
-    """The place of a deletion, as far as Discord tells of it."""
+    """The place of a deletion, as far as Discord says it."""
     return ChatRef(
         platform=DISCORD,
         bot=str(bot),

@@ -45,7 +45,7 @@ class Typist:
             task.cancel()
 
     async def run(self, client: discord.Client) -> None:
-        """Tell Discord, until cancelled."""
+        """Show it in Discord, until cancelled."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 while True:

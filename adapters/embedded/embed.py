@@ -2,7 +2,7 @@
 
 Both sides are encoded as queries: measured over Chinese and English facts, that finds more than
 the library's query and passage pair when the languages are mixed. Its cosines are squeezed (right
-answers about 0.87, wrong ones 0.80): rank them, do not compare them with a fixed floor.
+answers about 0.87, wrong ones 0.80): rank them, do not compare them with a fixed threshold.
 """
 
 import importlib

@@ -9,7 +9,7 @@
     └── WeightsError            the file could not be put in place
         ├── ChecksumMismatch    the bytes are not the official file: refused and deleted
         ├── SourceFailed        one source could not give the file (the next one is tried)
-        ├── WeightsDiskFull     no room for it on the disk
+        ├── WeightsDiskFull     no space for it on the disk
         ├── WeightsUnwritable   the models directory cannot be written or read
         └── WeightsBusy         another process is fetching
 
@@ -77,7 +77,7 @@ class SourceFailed(WeightsError):
 
 
 class WeightsDiskFull(WeightsError):
-    """No room for the model file."""
+    """No disk space for the model file."""
 
     def __init__(self, directory: Path, *, needed_bytes: int) -> None:
         super().__init__(

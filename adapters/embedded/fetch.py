@@ -40,7 +40,7 @@ async def get(
     Raises:
         WeightsUnavailable: no source could give it.
         ChecksumMismatch: the given file is another one.
-        WeightsDiskFull: no room; what is here stays, and the next call resumes.
+        WeightsDiskFull: no space; what is here stays, and the next call resumes.
         WeightsUnwritable: the models directory cannot be used.
     """
     async with open_hub() as hub:

@@ -32,7 +32,7 @@ class Partial:
 
         Raises:
             ChecksumMismatch: more bytes than the official file has.
-            WeightsDiskFull: no room left; what was gathered before stays.
+            WeightsDiskFull: no space left; what was gathered before stays.
             WeightsUnwritable: the disk said no.
         """
         if self.size_bytes + len(data) > self._weights.size_bytes:
@@ -73,7 +73,7 @@ class Partial:
 
         Raises:
             ChecksumMismatch: it is not: what was gathered is deleted. `what` names the source.
-            WeightsDiskFull: no room left.
+            WeightsDiskFull: no space left.
             WeightsUnwritable: the disk said no.
         """
         found = self._hash.hexdigest()

@@ -100,7 +100,7 @@ async def open_runtime(
 
 def default_threads() -> int:
     """All cores that this process may use but one, and at least one."""
-    # Only Linux tells which cores; elsewhere all of them count.
+    # Only Linux says which cores; elsewhere all of them count.
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, cores - 1)

@@ -25,7 +25,7 @@ def default_models_dir() -> Path:
 
 
 def free_bytes(directory: Path) -> int:
-    """Room left for this user on the disk of `directory`."""
+    """Space left for this user on the disk of `directory`."""
     return shutil.disk_usage(directory).free
 
 

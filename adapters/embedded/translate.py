@@ -55,7 +55,7 @@ def to_payload(request: ChatRequest, limits: ModelLimits, *, slot: int) -> dict[
 
 
 def _message(message: ChatMessage) -> dict[str, str]:
-    """One message. A tool's result, which these models do not know, is told as a user's words."""
+    """One message. A tool's result, which these models do not know, is formatted as a user's words."""
     role = ChatRole.USER if message.role is ChatRole.TOOL else message.role
     return {"role": role.value, "content": defused(message.text)}
 
@@ -75,7 +75,7 @@ class ReplyBuilder:
         self._timings: Mapping[str, Any] = {}
 
     def add(self, chunk: Mapping[str, Any]) -> ChatChunk | None:
-        """The piece of the reply in one chunk; None for one that only tells progress or counts.
+        """The piece of the reply in one chunk; None for one that only reports progress or counts.
 
         Raises:
             ModelRefused: the chunk is an error.

@@ -1,4 +1,4 @@
-"""A limit on one wait, told apart from the caller's own deadline."""
+"""A limit on one wait, kept apart from the caller's own deadline."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What the Telegram adapter can be told."""
+"""The options of the Telegram adapter."""
 
 from dataclasses import dataclass
 

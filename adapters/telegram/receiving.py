@@ -1,4 +1,4 @@
-"""The long-poll loop: updates are on our disk before Telegram is told that we have them."""
+"""The long-poll loop: updates are on our disk before we confirm them to Telegram."""
 
 import asyncio
 from collections.abc import Sequence

@@ -67,7 +67,7 @@ def translate(raw: object, me: Me) -> Inbound | Moved | EditedUpdate | None:
     """What an update is to us; `raw` is one element of getUpdates' result.
 
     An edited message is not answered again: most edits mend a slip, the answer stands above them,
-    and Telegram tells of an edit for two days. What is remembered of it follows.
+    and Telegram reports an edit for two days. What is remembered of it follows.
 
     Raises:
         UNREADABLE: any of these, where the update is not of the shape that it should have.

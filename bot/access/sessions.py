@@ -1,10 +1,10 @@
-"""Which session a message belongs to, told from its place alone.
+"""Which session a message belongs to, decided by its place alone.
 
 | where | session |
 |---|---|
 | a direct chat, a group, a channel | `PREFIX-<bot>-<chat>` |
 | a topic of a group | `PREFIX-<bot>-<chat>-<topic>` |
-| a direct chat whose id does not tell whose it is | `PREFIX-<bot>-u<person>` |
+| a direct chat whose id does not say whose it is | `PREFIX-<bot>-u<person>` |
 | any group, each person for themselves | the above, then `-u<person>` |
 | this machine's terminal | `PREFIX-<name>` |
 
@@ -42,7 +42,7 @@ def session_of(
 def patterns_of(platform: PlatformManifest, chat: ChatRef) -> tuple[str, ...]:
     """Patterns (SQLite's GLOB) that every session of a place fits, whoever wrote there.
 
-    A direct chat whose id does not tell whose it is: all of the bot's fit.
+    A direct chat whose id does not say whose it is: all of the bot's fit.
     """
     prefix = f"{platform.prefix}-{chat.bot}"
     if chat.kind is ChatKind.DIRECT and platform.direct_by_person:

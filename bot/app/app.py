@@ -73,7 +73,7 @@ class Watch:
 
 @dataclass(frozen=True, kw_only=True)  # without slots: parts are made when first asked for
 class App:
-    """The parts that the doors of the service need."""
+    """The parts that the service and the command line need."""
 
     loaded: Loaded
     directory: Path

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class ExitCode(IntEnum):
-    """What the process tells its caller."""
+    """What the process reports to its caller."""
 
     OK = 0
     FAILED = 1

@@ -106,7 +106,7 @@ class Commands:
 
     async def carry_out(self, call: CommandCall, place: Place) -> CommandAnswer:
         """Carry the command out, or answer why not: who may use it is decided here."""
-        # A bare "yes" is in no language: the person's client tells.
+        # A bare "yes" is in no language: the person's client decides.
         typed = call.typed or ""
         language = language_of("" if typed.isascii() else typed, call.author.language)
         if not place.allowed:

@@ -1,4 +1,4 @@
-"""Edits and deletions that platforms tell of, carried out wherever the message is by then.
+"""Edits and deletions that platforms report, carried out wherever the message is by then.
 
 It may be in the archive, in the inbox, or in a turn that is being answered. What is being answered
 is kept only at its end, so the correction is made once more in the lane, behind that turn.

@@ -1,6 +1,6 @@
 """What is sent out: replies and notices on their way through the outbox, and what is known.
 
-It puts parts in line inside the caller's transaction and keeps, in memory alone, the text of
+It queues parts inside the caller's transaction and keeps, in memory alone, the text of
 those that may not be written to disk. It never sends: `bot.delivery.sender` does.
 """
 
@@ -67,7 +67,7 @@ class Delivery:
         """Set while nothing is due and nothing is being sent; `wake` clears it."""
 
     def wake(self) -> None:
-        """Tell the sender to look again. Call it after the transaction that wrote parts."""
+        """Make the sender look again. Call it after the transaction that wrote parts."""
         self.quiet.clear()
         self.woken.set()
 

@@ -84,7 +84,7 @@ class _TakenOver:
 
 
 class InboxIntake:
-    """The one door for messages; `bot.ports.Intake` for the adapters."""
+    """The one entry point for messages; `bot.ports.Intake` for the adapters."""
 
     def __init__(  # noqa: PLR0913 - each is a part that the composition root hands over
         self,

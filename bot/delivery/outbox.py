@@ -79,7 +79,7 @@ INSERT INTO outbox (
 
 
 async def put(unit: Unit, part: NewPart, *, now_ns: int) -> str:
-    """Put a part in line; its nonce."""
+    """Queue a part; its nonce."""
     nonce = nonce_of(part.seed, part.part)
     await _put(unit, part, nonce=nonce, now_ns=now_ns)
     return nonce
@@ -143,7 +143,7 @@ async def grow_notice(unit: Unit, row: int, *, text: str, counted: int, now_ns: 
 async def put_notice(
     unit: Unit, part: NewPart, *, notice: str, counted: int, now_ns: int, due_at_ns: int
 ) -> None:
-    """Put a notice in line: our own words about `counted` messages."""
+    """Queue a notice: our own words about `counted` messages."""
     await _put(
         unit,
         part,
@@ -227,7 +227,7 @@ WHERE number = ? AND state IN ('waiting', 'sending')
 
 
 async def again(unit: Unit, row: int, *, sends: int, due_at_ns: int, now_ns: int) -> None:
-    """Put a part back in line; `sends` is how often it may have arrived so far."""
+    """Queue a part again; `sends` is how often it may have arrived so far."""
     await unit.execute(_AGAIN, (sends, due_at_ns, now_ns, row))
 
 

@@ -112,7 +112,7 @@ async def open_afterwards(
 
     Args:
         work: what there is to do.
-        idle_s: after so long without a message a session is wanted once more; 0: never.
+        idle_s: after so long without a message a session is queued once more; 0: never.
         finish_s: longest wait at the end.
     """
     afterwards = Afterwards(work, idle_s=idle_s)

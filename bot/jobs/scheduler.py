@@ -100,7 +100,7 @@ class Scheduler:
         return await self._run(self._known(name), report)
 
     def ask(self, name: str) -> None:
-        """Let a job begin now, in its own task; `states` tells how it goes on.
+        """Let a job begin now, in its own task; `states` reports how it goes on.
 
         Raises:
             UsageError: there is no such job.

@@ -33,7 +33,7 @@ def wordless_prefixes(
 ) -> tuple[str, ...]:
     """Where the configuration lets any place of a platform keep distilled facts alone.
 
-    A session's id does not tell its server, so that single places cannot be told apart here.
+    A session's id does not name its server, so that single places cannot be distinguished here.
     """
     return tuple(
         f"{manifests.platforms[platform].prefix}-"

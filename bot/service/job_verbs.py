@@ -9,7 +9,7 @@ from memory.ports import Clock
 
 
 def job_verbs(scheduler: Scheduler, clock: Clock) -> Mapping[str, Verb]:
-    """`jobs` tells how every job stands; `jobs.run` lets one begin now."""
+    """`jobs` reports how every job stands; `jobs.run` lets one begin now."""
 
     async def states(_arguments: Arguments) -> object:
         return [as_object(state) for state in await scheduler.states()]

@@ -73,7 +73,7 @@ def _rendering(stream: TextIO, secrets: Sequence[str]) -> list[Processor]:
 
 
 def _wordless(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
-    """Tell an exception by its type and its place in the code.
+    """Format an exception by its type and its place in the code.
 
     What a library puts into its exceptions can be what a person said: a value that does not fit, a
     text that cannot be encoded. Our own errors never hold that.

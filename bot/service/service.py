@@ -102,7 +102,7 @@ async def _drain(service: Service) -> None:
 
 
 async def _announce(standings: Standings, notifier: Notifier) -> None:
-    """Tell systemd that we are ready once every adapter has come up or failed."""
+    """Notify systemd that we are ready once every adapter has come up or failed."""
     try:
         async with asyncio.timeout(SETTLE_S):
             await standings.settled.wait()
@@ -118,7 +118,7 @@ async def _forever(name: str, work: Coroutine[Any, Any, None]) -> None:
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error to tell about: one of ours if there is one, as the others follow from it."""
+    """The error to report: one of ours if there is one, as the others follow from it."""
     leaves = list(_leaves(group))
     return next((error for error in leaves if isinstance(error, KithError)), leaves[0])
 

@@ -1,4 +1,4 @@
-"""Tells systemd how the service is: ready, stopping, alive (sd_notify(3))."""
+"""Notifies systemd how the service is: ready, stopping, alive (sd_notify(3))."""
 
 import asyncio
 import socket
@@ -35,7 +35,7 @@ class Notifier:
             log.warning("systemd.not_told", error=type(error).__name__)
 
     async def keep_alive(self) -> None:
-        """Tell the watchdog, twice as often as it asks, that the loop turns; never returns."""
+        """Notify the watchdog, twice as often as it asks, that the loop turns; never returns."""
         if not self._address or not self._watchdog_s:
             await asyncio.Event().wait()
         while True:

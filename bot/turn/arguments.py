@@ -1,4 +1,4 @@
-"""The door for a tool's arguments: schemas for the model, and what it sent as a typed value."""
+"""The check of a tool's arguments: schemas for the model, and what it sent as a typed value."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar

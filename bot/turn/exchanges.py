@@ -87,7 +87,7 @@ def condensed(exchange: Exchange) -> Exchange:
 
 
 def _edges(text: str) -> str:
-    """First and last lines of a result, with a note of how much is gone."""
+    """First and last lines of a result, with a note of how much is left out."""
     if len(text) <= _SHORT_CHARS:
         return text
     lines = [line for line in text.splitlines() if line.strip()]

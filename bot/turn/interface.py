@@ -32,7 +32,7 @@ class TurnContext:
     shown_from: Seq | None = None
     """First message that the model sees anyway; None when it sees none."""
     said: tuple[str, ...] = ()
-    """What stands in the prompt from people, word for word or retold, looked up included."""
+    """What stands in the prompt from people, word for word or rephrased, looked up included."""
     tried: tuple[str, ...] = ()
     """The names of the tools that were asked for in this turn, invented ones too."""
 
@@ -47,7 +47,7 @@ class Tool(Generic[A]):
     arguments: type[A]
     """A dataclass; the model's arguments are validated into it, unknown ones are left out."""
     run: Callable[[TurnContext, A], Awaitable[str | bytes]]
-    """What it finds. `ToolFailed` is told to the model; a result may be anything, of any size."""
+    """What it finds. `ToolFailed` is reported to the model; a result may be anything, of any size."""
     labels: Mapping[str, str]
     """Shown in the chat while it runs; by language tag."""
     modes: frozenset[Mode] = ALL_MODES

@@ -1,4 +1,4 @@
-"""Tells where a model begins to print the memory that it was given, instead of answering from it."""
+"""Finds where a model begins to print the memory that it was given, instead of answering from it."""
 
 from enum import Enum, auto
 

@@ -56,7 +56,7 @@ class _Turn:
     first: Completion | None = None
 
     def cleaner(self) -> Cleaner:
-        """For one reply: which one is told by what the person wrote, not by what tools say."""
+        """For one reply: what the person wrote decides which one, not what tools say."""
         return cleaner_for(ChatRequest(messages=self.prompt.messages))
 
     @property
@@ -81,7 +81,7 @@ class ToolLoop:
     async def reply(
         self, prompt: Prompt, offered: OfferedTools, context: TurnContext, draft: Draft
     ) -> Outcome:
-        """The model's answer. Tools run on the way; their failures are told to the model.
+        """The model's answer. Tools run on the way; their failures are reported to the model.
 
         Text that the model says before a tool runs is shown, and is no part of the answer.
 
@@ -96,7 +96,7 @@ class ToolLoop:
         return Outcome(text=spoken.text, runs=tuple(turn.runs), first=turn.first)
 
     async def _rounds(self, turn: _Turn) -> ModelOutput | None:
-        """The first answer without a call; None when the model has to be told to answer."""
+        """The first answer without a call; None when the model has to be made to answer."""
         for _ in range(MOST_ROUNDS):
             spoken = await self._speak(turn)
             if spoken is None or not spoken.calls:

@@ -78,7 +78,7 @@ class Talker:
     async def _compose(
         self, context: TurnContext, entry: NewMessage
     ) -> tuple[Composed, OfferedTools]:
-        """The prompt with the tools on offer; without any where the message needs all the room."""
+        """The prompt with the tools on offer; without any where the message needs the whole budget."""
         compose = partial(self._engine.compose, context.session, entry, mode=context.mode)
         limits = await self._chat.limits()
         offered = self._toolbox.offered(context, limits, self._engine.count_tokens)

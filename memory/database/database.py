@@ -133,7 +133,7 @@ class Readable(Protocol):
 
 
 class Database:
-    """The one door to `kith.db`. Made by `open_database`."""
+    """The one way into `kith.db`. Made by `open_database`."""
 
     def __init__(
         self, path: Path, writer: aiosqlite.Connection, readers: Sequence[aiosqlite.Connection]

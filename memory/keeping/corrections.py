@@ -63,7 +63,7 @@ class Corrector:
     async def deleted_there(self, patterns: Sequence[str], platform_ids: Sequence[str]) -> int:
         """Forget messages in every session whose id fits one of the patterns (GLOB); how many.
 
-        For a platform that tells where a message was deleted, but not whose it was.
+        For a platform that says where a message was deleted, but not whose it was.
 
         Raises:
             StoreError: of some sessions they may be forgotten, of others not; asking again is safe.

@@ -40,7 +40,7 @@ class Afterwork:
         self._added = asyncio.Event()
 
     async def resume(self) -> int:
-        """Want what an earlier process left, and count what it lost; how many turns that is.
+        """Queue what an earlier process left, and count what it lost; how many turns that is.
 
         Raises:
             StoreError: the database could not do it.

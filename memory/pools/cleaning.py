@@ -69,7 +69,7 @@ def rests_on(fact: str, text: str, *, name: str = "") -> bool:
 
 
 def in_language_of(fact: str, text: str, *, name: str = "") -> bool:
-    """Whether a fact is in the language of a text, as far as scripts tell.
+    """Whether a fact is in the language of a text, as far as scripts show.
 
     A text without any script (a number, an emoji) allows every language.
     """

@@ -3,7 +3,7 @@
 Every entry is scored, by its words and, where there are vectors, by meaning: 2 to 4 ms for 500
 of them, 30 to 50 ms for 5,000 (measured on two shared cores), the reading of the rows 10 and 80 ms.
 Nothing caps the long pool but what refining drops.
-There is no floor: the best few are always given, the newer ones first where the fit is the same.
+There is no threshold: the best few are always given, the newer ones first where the fit is the same.
 """
 
 import math

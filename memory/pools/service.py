@@ -40,7 +40,7 @@ class EntryView:
 
 
 class PoolService:
-    """People's door to the pools."""
+    """What people can do with the pools."""
 
     def __init__(self, *, database: Database, clock: Clock) -> None:
         self._database = database

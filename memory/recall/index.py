@@ -1,6 +1,6 @@
 """The FAISS indexes: one a session, derived from vectors handed in, bounded by bytes.
 
-This is the one door to FAISS, and the one thread that it runs in. FAISS itself takes a NaN, takes
+This is the only user of FAISS, and the one thread that it runs in. FAISS itself takes a NaN, takes
 an id twice, pads a short answer with -1 and reports a wrong dimension by an empty message: here
 each of them is either refused or cannot be asked for. Nothing is ever written to disk: the truth
 is the table, and an index in doubt is dropped and built again.

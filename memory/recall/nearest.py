@@ -30,7 +30,7 @@ class IndexKey:
 
 
 class Nearest:
-    """Semantic search over the stored vectors. Nobody has to tell it what changed.
+    """Semantic search over the stored vectors. It finds out by itself what changed.
 
     It asks the table for what came since the index was built, and whether anything went: so an
     index can hold nothing that the table does not, whoever wrote, and after any crash.

@@ -39,7 +39,7 @@ class Candidates:
     hits: NDArray[np.bool_]
     """Shape (terms, n): which term of the question stands in which message."""
     information: NDArray[np.float64]
-    """Shape (terms,): how much each term tells; see `information`."""
+    """Shape (terms,): how informative each term is; see `information`."""
     cosines: NDArray[np.float32]
     """Shape (n,): NaN for a message without a vector."""
     typical_cosine: float
@@ -63,7 +63,7 @@ class Scored:
 
 
 def information(found_in: NDArray[np.int64], messages: int) -> NDArray[np.float64]:
-    """How much each term tells (BM25's inverse document frequency); 0 for a term found nowhere."""
+    """How informative each term is (BM25's inverse document frequency); 0 for a term found nowhere."""
     rarity = np.log1p((messages - found_in + 0.5) / (found_in + 0.5))
     return np.where(found_in > 0, rarity, 0.0)
 
@@ -141,7 +141,7 @@ def _from_next(values: NDArray[np.float64], linked: Flags) -> NDArray[np.float64
 def hopped(query_vector: Vectors, best: Vectors, weights: RecallWeights) -> Vectors:
     """What to look for next: the question moved towards the best messages, of unit length.
 
-    `best` has shape (k, d) with k > 0; rows that are NaN tell nothing.
+    `best` has shape (k, d) with k > 0; rows that are NaN count for nothing.
     """
     known = best[~np.isnan(best).any(axis=1)]
     if not len(known):
@@ -157,7 +157,7 @@ def _share(values: Scores) -> Scores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparable:
-    """What tells whether two messages say the same."""
+    """What decides whether two messages say the same."""
 
     vector: Vectors
     """Shape (d,); NaN for a message without one, which is then like no other."""

@@ -80,7 +80,7 @@ class _Weighed:
     vectors: Vectors
     rows: Candidates
     worth: Flags
-    """Which may be found and stand above the floor."""
+    """Which may be found and reach the threshold."""
     scored: Scored
 
     @property
@@ -253,7 +253,7 @@ class Recall:
         return [replace(term, seqs=term.seqs[scope.passes(term.seqs)]) for term in found]
 
     def _best_words(self, terms: Sequence[Term], messages: int) -> Ids:
-        """The messages that hold the most of what the query's words tell."""
+        """The messages that hold the most informative of the query's words."""
         found_in = np.array([len(term.seqs) for term in terms], dtype=np.int64)
         information = ranking.information(found_in, messages)
         if not found_in.sum():

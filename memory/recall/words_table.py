@@ -12,7 +12,7 @@ from memory.language import segments
 from memory.values import Seq
 
 # One row a query: which of the session's messages answer it. Rows are read newest first, and a
-# common word stops at the limit: what it would still find tells next to nothing.
+# common word stops at the limit: what it would still find is worth next to nothing.
 _POSTINGS = """
 SELECT j.key AS number, (
     SELECT group_concat(rowid) FROM (
@@ -60,7 +60,7 @@ class Term:
 
     @property
     def is_common(self) -> bool:
-        """Whether it stands in more messages than are read: then it barely tells them apart."""
+        """Whether it stands in more messages than are read: then it barely distinguishes them."""
         return len(self.seqs) >= LONGEST_POSTINGS
 
 

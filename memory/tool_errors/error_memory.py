@@ -79,7 +79,7 @@ class ErrorMemory:
     async def search(
         self, text: str, *, tool: str | None = None, limit: int = 4
     ) -> list[ErrorRecord]:
-        """The records that fit above a floor, at most `limit`, newest first; their lives renewed.
+        """The records that fit at least so well, at most `limit`, newest first; their lives renewed.
 
         Of records that say the same it is the best; the others are not renewed. Nothing found is
         an empty list.
@@ -192,7 +192,7 @@ class ErrorMemory:
     async def _near(
         self, reader: Reader, query: ErrorQuery, row: Vectors, anchors: Vectors
     ) -> dict[int, float]:
-        """Rows above the floor of meaning, the best of them, with their fit."""
+        """Rows that reach the threshold of meaning, the best of them, with their fit."""
         matrix = await self._vectors(reader, len(row))
         if matrix is None:
             return {}

@@ -34,7 +34,7 @@ ANCHORS = (
     "找不到符合的結果",
     "工具執行失敗",
 )
-"""What "unrelated" looks like to a model: cosines are squeezed differently by each, so a floor can
+"""What "unrelated" looks like to a model: cosines are squeezed differently by each, so a threshold can
 only be one between these and 1."""
 
 _TELLING_NOTHING = frozenset({ErrorClass.OTHER, ErrorClass.UNKNOWN})
@@ -52,7 +52,7 @@ class ErrorQuery:
     spelled: str
     """All its segments between spaces, in order."""
     telling_class: ErrorClass | None
-    """The class of the error that it tells of; None when that says nothing."""
+    """The class of the error that it is about; None when that says nothing."""
 
 
 def error_query(text: str, tool: str | None = None) -> ErrorQuery:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from memory.language.text import clip, one_line, scrub
 
 LIFETIME_NS = 7_776_000 * 1_000_000_000
-"""90 days (seed 1), renewed each time that a record is found above the floor."""
+"""90 days (seed 1), renewed each time that a record is found above the threshold."""
 FIELD_CHARS = 600
 KEYWORDS_MOST = 12
 KEYWORD_CHARS = 64
@@ -17,7 +17,7 @@ CLASS_PREFIX = "error_type:"
 
 
 class ErrorClass(StrEnum):
-    """What kind of failure a text tells of."""
+    """What kind of failure a text is about."""
 
     TOOL_NOT_EXIST = "tool_not_exist"
     REQUIRED_PARAM = "required_param"

@@ -1,4 +1,4 @@
-"""The log of finished tool runs: shortened, per session, gone after three days."""
+"""The log of finished tool runs: shortened, per session, deleted after three days."""
 
 from collections.abc import Sequence
 from dataclasses import replace

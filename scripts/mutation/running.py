@@ -70,7 +70,7 @@ class RunOptions:
 async def run_all(
     root: Path, breaks: Sequence[Break], options: RunOptions, ended: Callable[[Result], None]
 ) -> None:
-    """Test every break; `ended` is told of each.
+    """Test every break; `ended` is called with each.
 
     Raises:
         Unsound: a test fails without a break too.
@@ -92,7 +92,7 @@ async def run_all(
 
 @contextmanager
 def _copies(root: Path, count: int) -> Iterator[list[Path]]:
-    """As many copies of what git knows or does not ignore; gone at the end."""
+    """As many copies of what git knows or does not ignore; deleted at the end."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
     names = [name for name in listed.stdout.splitlines() if (root / name).is_file()]

