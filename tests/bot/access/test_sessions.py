@@ -3,7 +3,7 @@ from dataclasses import replace
 from adapters.discord.options import DISCORD
 from adapters.registry import MANIFESTS
 from adapters.telegram.options import TELEGRAM
-from bot.access.sessions import session_of
+from bot.access.sessions import patterns_of, session_of
 from bot.ports import CONSOLE, Author, ChatKind, ChatRef
 from memory.values import PersonId
 
@@ -61,3 +61,10 @@ def test_a_new_title_or_name_changes_nothing():
     renamed = replace(ANN, name="Anna")
 
     assert in_session(replace(CHANNEL, title="x"), renamed) == in_session(CHANNEL, ANN)
+
+
+def test_a_place_has_its_own_sessions_and_those_of_single_people_there():
+    direct = replace(CHANNEL, kind=ChatKind.DIRECT)
+
+    assert patterns_of(MANIFESTS.platforms[TELEGRAM], GROUP) == ("tg-2--100", "tg-2--100-*")
+    assert patterns_of(MANIFESTS.platforms[DISCORD], direct) == ("dc-1-u*",)

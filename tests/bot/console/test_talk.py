@@ -102,13 +102,3 @@ async def test_who_leaves_before_the_answer_does_not_disturb_the_lane(stack, cap
     await stack.router.drain()
 
     assert "lane.job_failed" not in capsys.readouterr().out
-
-
-async def test_what_a_command_answers_is_kept_in_no_conversation(stack):
-    async def run(call):
-        return SimpleNamespace(text=f"did {call}")
-
-    stack.talk._parts.commands.parse = lambda text, *_: text
-    stack.talk._parts.commands.run = run
-
-    assert await stack.talk.answer("/status", SILENT) == Reply(text="did /status", kept=False)

@@ -3,9 +3,6 @@ import asyncio
 import pytest
 
 from adapters.discord.options import DISCORD
-from adapters.registry import MANIFESTS
-from adapters.telegram.options import TELEGRAM
-from bot.access.sessions import patterns_of
 from bot.config.access_settings import AccessSettings, IdLists
 from tests.bot.stack import direct, echo, group, open_stack, said, until
 from tests.fakes import FakeAdapter, FakeChatModel
@@ -139,11 +136,3 @@ async def test_what_is_deleted_during_its_turn_is_forgotten_when_the_turn_is_ove
         await stack.settled()
 
         assert "secret" not in await texts(stack)
-
-
-def test_a_place_has_its_own_sessions_and_those_of_single_people_there():
-    assert patterns_of(MANIFESTS.platforms[TELEGRAM], group(chat="-100")) == (
-        "tg-1--100",
-        "tg-1--100-*",
-    )
-    assert patterns_of(MANIFESTS.platforms[DISCORD], DISCORD_DM) == ("dc-1-u*",)
