@@ -185,6 +185,17 @@ async def test_a_record_lives_exactly_ninety_days(found):
     assert await found.memory.newest() == []
 
 
+async def test_from_the_moment_it_expires_a_record_is_given_to_nobody(found):
+    written = await found.memory.write(record("a timeout"))
+    found.clock.advance(90 * DAY_S)
+
+    assert await found.symptoms("a timeout") == []
+    assert await found.memory.hints("chat_history", "a timeout") == []
+    with pytest.raises(NoSuchRecord):
+        await found.memory.read(written.id)
+    assert await found.memory.sweep() == 1
+
+
 async def test_a_record_returned_on_day_80_lives_to_day_170(found):
     await found.memory.write(record())
     found.clock.advance(80 * DAY_S)
