@@ -2,9 +2,9 @@ import pytest
 
 from bot.errors import UsageError
 from bot.service.memory_verbs import memory_verbs
-from memory.pools.desk import PoolDesk
+from memory.pools.service import PoolService
 from tests.fakes import FakeClock
-from tests.memory.pools.pool_house import ROOM, a_database, entry, put, stored
+from tests.memory.pools.stage import ROOM, a_database, entry, put, stored
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ async def database(tmp_path):
 
 @pytest.fixture
 def verbs(database):
-    return memory_verbs(PoolDesk(database=database, clock=FakeClock()))
+    return memory_verbs(PoolService(database=database, clock=FakeClock()))
 
 
 async def test_a_fact_is_added_changed_and_deleted(database, verbs):
