@@ -20,4 +20,5 @@ def test_a_secret_is_shown_nowhere_and_revealed_on_demand():
 def test_secrets_are_equal_by_value():
     assert Secret("a") == Secret("a")
     assert len({Secret("a"), Secret("a"), Secret("b")}) == 2
+    assert Secret("a") != Secret("b")
     assert Secret("a") != "a"

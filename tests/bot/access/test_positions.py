@@ -66,3 +66,18 @@ def test_a_move_that_closes_a_circle_is_left_out():
 
     assert moves.current(chat) == "b"
     assert moves.former(chat) == ()
+
+
+def test_a_place_that_never_moved_has_the_id_that_it_has():
+    moves = positions.Moves()
+    chat = ChatRef(platform=TELEGRAM, bot="1", chat="a", kind=ChatKind.GROUP)
+
+    assert (moves.current(chat), moves.first(chat), moves.former(chat)) == ("a", "a", ())
+
+
+def test_a_move_is_of_one_bots_place_alone():
+    moves = positions.Moves()
+    chat = ChatRef(platform=TELEGRAM, bot="1", chat="a", kind=ChatKind.GROUP)
+    moves.add(TELEGRAM, "2", old="a", new="b")
+
+    assert moves.current(chat) == "a"

@@ -10,7 +10,7 @@ from bot.delivery.answers import Claim
 from bot.delivery.intake import ATTEMPTS, HELD_CLAIMS
 from bot.ports import ChatKind, Position, Quarantined
 from bot.turn.turns import TurnEngine
-from memory.errors import StoreError
+from memory.errors import ModelTimedOut, StoreError
 from memory.values import Mode
 from tests.bot.stack import direct, echo, group, open_stack, said, until
 from tests.fakes import FakeAdapter, FakeChatModel, FakeClock
@@ -39,6 +39,15 @@ async def test_a_message_is_answered_and_its_text_leaves_the_inbox_and_the_outbo
         ]
         assert stack.adapter.typed == [direct()]
         assert stack.adapter.typing_now == 0
+
+
+async def test_a_message_that_could_not_be_answered_is_not_called_answered(tmp_path):
+    async with open_stack(tmp_path, model=FakeChatModel([ModelTimedOut("slow")])) as stack:
+        await stack.intake.accept([said("hello")])
+        await stack.settled()
+
+        assert len(stack.adapter.texts()) == 1
+        assert await stack.rows("SELECT state, text FROM inbox") == [("failed", None)]
 
 
 async def test_a_message_delivered_twice_is_answered_once(tmp_path):
@@ -412,6 +421,7 @@ async def test_a_place_set_to_pools_keeps_no_transcript_of_a_whole_turn(tmp_path
         await stack.settled()
 
         assert stack.adapter.texts() == [f"re: {SECRET}"]
+        assert stack.delivery._unwritten == {}
         assert await stack.rows("SELECT COUNT(*) FROM messages") == [(0,)]
         assert await stack.states("inbox") == ["answered"]
         for word in (b"swordfish", "槐樹".encode(), b"Ann"):

@@ -240,6 +240,18 @@ async def test_a_reply_that_grew_too_old_is_not_sent(tmp_path):
         assert await stack.rows("SELECT state, text FROM outbox") == [("expired", None)]
 
 
+async def test_a_reply_that_grows_too_old_while_it_waits_is_not_sent(tmp_path):
+    settings = DeliverySettings(reply_max_age_s=3600)
+    async with open_stack(tmp_path, settings=settings) as stack:
+        stack.adapter.faults = [SendDeferred(retry_after_s=4000)]
+        await post(stack, direct(), "one")
+        await stack.settled()
+        await stack.later(4001)
+
+        assert len(stack.adapter.tried) == 1
+        assert await stack.rows("SELECT state, text FROM outbox") == [("expired", None)]
+
+
 async def test_a_finished_reply_is_sent_late_rather_than_not_at_all(tmp_path):
     clock = FakeClock()
     async with open_stack(tmp_path, sending=False, clock=clock) as stack:

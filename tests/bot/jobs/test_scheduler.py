@@ -258,6 +258,24 @@ async def test_a_job_that_is_asked_for_begins_at_once_in_its_own_task_and_stays_
     assert (states[0].running, states[0].steps) == (True, (1, 2))
 
 
+async def test_a_job_that_has_not_told_its_steps_stands_at_none_of_none(clock):
+    async def silent(_report):
+        await asyncio.sleep(100)
+        return ""
+
+    jobs = scheduler(clock, job(silent))
+    states = []
+
+    async def look():
+        jobs.ask("job")
+        await asyncio.sleep(1)
+        states.extend(await jobs.states())
+
+    await run_for(jobs, 200, look)
+
+    assert [(one.running, one.steps) for one in states] == [(True, (0, 0))]
+
+
 async def test_a_job_that_is_not_there_is_named_with_those_that_are(clock):
     with pytest.raises(UsageError, match="jobs are: job"):
         await scheduler(clock, job(Runs(clock))).run_now("other")

@@ -1,6 +1,7 @@
 import io
 import json
 import logging
+import time
 
 import pytest
 import structlog
@@ -36,6 +37,19 @@ def test_off_a_terminal_each_event_is_one_json_line():
     event = json.loads(line)
     assert event["event"] == "turn.ended"
     assert event["session"] == "麻糬"
+
+
+def test_times_are_utc_wherever_the_machine_stands(monkeypatch):
+    monkeypatch.setenv("TZ", "Asia/Taipei")
+    time.tzset()
+    stream = io.StringIO()
+    configure(level="info", stream=stream)
+
+    structlog.get_logger().info("turn.ended")
+
+    monkeypatch.undo()
+    time.tzset()
+    assert json.loads(stream.getvalue())["timestamp"].endswith("Z")
 
 
 def test_on_a_terminal_it_is_readable():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.database.database import MEMORY_SCHEMA, Schema, open_database, statements
+from memory.database.database import MEMORY_SCHEMA, Schema, open_database, open_reader, statements
 from memory.errors import SchemaTooNew, StorageCorrupt, StorageFull, StoreError
 
 
@@ -228,3 +228,18 @@ def test_the_shipped_migrations_are_numbered_without_gaps():
     numbers = sorted(int(p.name[:4]) for p in MEMORY_SCHEMA.directory.iterdir())
 
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+async def test_who_only_reads_a_file_changes_nothing_and_makes_none(database, tmp_path):
+    async with database.unit() as unit:
+        await unit.execute("INSERT INTO notes VALUES ('one')")
+
+    async with open_reader(tmp_path / "kith.db") as reader:
+        assert [row["text"] for row in await reader.rows("SELECT text FROM notes")] == ["one"]
+        with pytest.raises(StoreError):
+            await reader.rows("DELETE FROM notes RETURNING text")
+
+    with pytest.raises(StoreError):
+        async with open_reader(tmp_path / "none.db"):
+            pass
+    assert not (tmp_path / "none.db").exists()

@@ -237,3 +237,15 @@ def test_sqlite_counts_the_bytes_that_python_writes(text, name, platform_id):
 
     assert counted == len(to_line(written).encode()) + 1
     assert json.loads(to_line(written))["content"] == text
+
+
+async def test_fewer_than_four_messages_are_left_alone_however_big(database, compactor):
+    seqs = await say(database, [message(role, 5_000) for role in (*Role, Role.USER)])
+    await cover(database, seqs[-1])
+    assert await compactor.run(ALICE) is Compacted.SMALL
+
+    [last] = await say(database, [message(Role.ASSISTANT, 10)])
+    await cover(database, last)
+
+    assert await compactor.run(ALICE) is Compacted.MOVED
+    assert await start(database) == seqs[1] + 1

@@ -66,6 +66,14 @@ async def test_what_a_purge_clears_stands_in_no_file_any_more(engine, tmp_path):
     assert found(tmp_path, "zanzibarword") == []
 
 
+async def test_a_removed_session_stands_in_no_file_any_more(engine, tmp_path):
+    await fill(engine, HERE)
+
+    assert await engine.clearing.remove(HERE)
+
+    assert found(tmp_path, "zanzibarword") == []
+
+
 async def test_what_a_sweep_removes_stands_in_no_file_any_more(engine, tmp_path):
     await fill(engine, OTHER)
 

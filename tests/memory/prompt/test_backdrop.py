@@ -46,6 +46,15 @@ async def test_what_is_past_the_cap_is_left_out_with_a_warning_once(tmp_path):
     assert "喵" not in str(logs)
 
 
+async def test_what_fills_the_cap_exactly_is_read_without_a_warning(tmp_path):
+    (tmp_path / "SOUL.md").write_text("喵" * 500, encoding="utf-8")
+
+    with capture_logs() as logs:
+        system = await Backdrop(tmp_path, limit_chars=500).system()
+
+    assert (system.count("喵"), logs) == (500, [])
+
+
 async def test_a_file_that_is_not_text_is_said_by_name(tmp_path):
     (tmp_path / "SOUL.md").write_bytes(b"\xff\xfe\x00broken\xff")
 

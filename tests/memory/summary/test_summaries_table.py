@@ -219,6 +219,16 @@ async def test_an_edit_of_a_half_covered_message_gives_the_version_up(database):
     assert await current(database, ALICE) == NOTHING_STORED
 
 
+async def test_a_summary_that_outlives_its_messages_covers_nothing_of_the_next(database):
+    first, _ = await say(database, ALICE, "a", "long")
+    await save(database, ALICE, "x", first, chars=2)
+
+    async with database.unit() as unit:
+        assert await summaries_table.detach(unit, ALICE)
+
+    assert (await current(database, ALICE)).cursor == Cursor(seq=first)
+
+
 async def test_clearing_leaves_no_version_and_what_is_left_of_the_talk_is_due(database):
     seqs = await say(database, ALICE, "a", "b")
     for seq in seqs:

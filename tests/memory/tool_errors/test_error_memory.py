@@ -185,6 +185,25 @@ async def test_a_record_lives_exactly_ninety_days(found):
     assert await found.memory.newest() == []
 
 
+async def test_by_meaning_a_record_is_found_by_other_words(tmp_path):
+    async with opened(tmp_path, embedder=FakeEmbedder()) as found:
+        for symptom in ("uploading pictures", "日期格式錯誤", "the server hung up"):
+            await found.memory.write(record(symptom, keywords=(), action="none"))
+
+        assert await found.symptoms("uploadings picture") == ["uploading pictures"]
+
+
+async def test_from_the_moment_it_expires_a_record_is_given_to_nobody(found):
+    written = await found.memory.write(record("a timeout"))
+    found.clock.advance(90 * DAY_S)
+
+    assert await found.symptoms("a timeout") == []
+    assert await found.memory.hints("chat_history", "a timeout") == []
+    with pytest.raises(NoSuchRecord):
+        await found.memory.read(written.id)
+    assert await found.memory.sweep() == 1
+
+
 async def test_a_record_returned_on_day_80_lives_to_day_170(found):
     await found.memory.write(record())
     found.clock.advance(80 * DAY_S)
