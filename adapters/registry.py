@@ -10,5 +10,5 @@ from adapters.ollama.manifest import MANIFEST as OLLAMA
 from adapters.telegram.manifest import MANIFEST as TELEGRAM
 from bot.manifests import Manifests
 
-MANIFESTS = Manifests(platforms=(CONSOLE, DISCORD, TELEGRAM), servers=(OLLAMA, EMBEDDED))
+MANIFESTS = Manifests(platforms=(CONSOLE, TELEGRAM, DISCORD), servers=(OLLAMA, EMBEDDED))
 """In the order in which `auto` asks the servers."""
