@@ -48,7 +48,7 @@ def test_a_bare_id_of_an_administrator_is_one_of_that_platform(tmp_path):
 @pytest.mark.parametrize("url", ["http://localhost:8081", "http://localhost:8081/"])
 async def test_a_bot_api_server_of_ones_own_is_used(url):
     settings = TelegramSettings(api_url=url)
-    parts = AdapterParts(intake=None, door=None, specs=(), clock=None)
+    parts = AdapterParts(intake=None, commands=None, specs=(), clock=None)
 
     async with MANIFESTS.connectors[TELEGRAM].open(settings, Secret("1:a"), parts) as adapter:
         assert adapter._options.base_url == "http://localhost:8081/bot"
