@@ -16,7 +16,10 @@ YES = frozenset({"yes", "y", "true", "confirm", "是", "好", "確定", "確認"
 """What sets an option of the kind FLAG."""
 TRUE = "true"
 
-_WORD = re.compile(r'"(?P<plain>[^"]*)"|“(?P<curly>[^”]*)”|「(?P<corner>[^」]*)」|(?P<bare>\S+)')
+_WORD = re.compile(
+    r'"(?P<plain>[^"]{0,200})"|“(?P<curly>[^”]{0,200})”|「(?P<corner>[^」]{0,200})」|(?P<bare>\S+)'
+)
+"""The bound keeps a text of a million opening marks linear."""
 
 
 def read_arguments(options: Sequence[CommandOption], text: str) -> Mapping[str, str]:
@@ -34,6 +37,8 @@ def read_arguments(options: Sequence[CommandOption], text: str) -> Mapping[str, 
             given[taker.name] = TRUE if taker.kind is OptionKind.FLAG else _word(found)
         elif line is not None:
             given[line.name] = text[found.start() :].strip()
+            break
+        if len(given) == len(options):
             break
     return given
 

@@ -19,6 +19,8 @@ def config_type(manifests: Manifests) -> type[Config]:
         **{name: _platform(one.settings) for name, one in manifests.connectors.items()},
         **{scheme: one.settings for scheme, one in manifests.servers.items()},
     }
+    if taken := tables.keys() & {one.name for one in fields(Config)}:
+        raise ValueError(f"a manifest has the name of a table of ours: {sorted(taken)}")
     added = [(name, table, field(default_factory=table)) for name, table in tables.items()]
     return _made("Config", added, Config)
 

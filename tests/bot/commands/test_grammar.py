@@ -75,3 +75,9 @@ def test_a_quotation_mark_that_is_never_closed_is_part_of_its_word():
 def test_words_that_no_option_takes_are_left_out():
     assert read_arguments((), "a b c") == {}
     assert read_arguments((option("target"),), "a b c") == {"target": "a"}
+
+
+def test_a_word_in_quotation_marks_is_at_most_as_long_as_a_name():
+    long = f'"{"a b " * 60}"'
+
+    assert read_arguments((option("target"),), long) == {"target": '"a'}

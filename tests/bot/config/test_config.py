@@ -1,4 +1,4 @@
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import get_type_hints
@@ -9,6 +9,7 @@ from adapters.registry import MANIFESTS
 from bot.config.config import load, parse, search_order
 from bot.config.tables import config_type
 from bot.errors import ConfigError
+from bot.manifests import Manifests
 from bot.ports import Secret
 
 
@@ -159,6 +160,13 @@ def test_a_token_in_the_file_is_told_where_it_belongs(platform, key):
 
     assert f"KITH_{platform.upper()}_TOKEN" in found[f"{platform}.{key}"]
     assert "12:abc" not in str(found)
+
+
+def test_a_manifest_with_the_name_of_a_table_of_ours_is_refused():
+    clash = replace(MANIFESTS.platforms["telegram"], name="memory", prefix="me")
+
+    with pytest.raises(ValueError, match="memory"):
+        config_type(Manifests(platforms=[clash], servers=[]))
 
 
 class TestSecrets:
