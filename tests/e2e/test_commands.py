@@ -42,6 +42,23 @@ async def test_commands_work_on_both_platforms_while_answers_are_being_written(t
         assert open_rows(world) == 0
 
 
+async def test_several_words_are_looked_for_however_a_command_is_given(tmp_path):
+    async with open_world(tmp_path) as world:
+        [person], [user] = world.people(1)
+        async with running(world):
+            world.telegram.say(private(person), person, "my tea is green")
+            world.discord.dm(user, "my tea is green")
+            await until(lambda: telegram_texts(world, person) and discord_texts(world, user))
+
+            for query, found in (("green tea", True), ('"green tea"', False), ('"tea is"', True)):
+                sent = len(telegram_texts(world, person))
+                world.telegram.say(private(person), person, f"/history {query}")
+                await until(lambda sent=sent: len(telegram_texts(world, person)) > sent)
+                assert ("my tea is green" in telegram_texts(world, person)[-1]) is found
+                asked = world.discord.interaction(user, "history", {"query": query})
+                assert ("my tea is green" in (await asked.texts())[0]) is found
+
+
 async def reset_on_discord(world, user, stranger):
     refused = world.discord.interaction(stranger, "reset", {"confirm": True})
     assert "may not" in (await refused.texts())[0]
