@@ -170,12 +170,14 @@ class Engine:
         """Keep a turn, as part of the caller's transaction; its mark for `settled`.
 
         Raises:
-            SessionMoved: the session was reset since the prompt was composed.
+            SessionMoved: the session was reset since the prompt was composed, or its memory was
+                switched since the turn's was decided: what began as `full` must not be written
+                where `pools` holds by now.
         """
         number, epoch = await sessions_table.touch(
             unit, turn.session, title=turn.title, now_ns=turn.reply.sent_at_ns
         )
-        if epoch != turn.epoch:
+        if epoch != turn.epoch or self.mode_of(turn.session, turn.mode) is not turn.mode:
             raise SessionMoved("the conversation was reset while the answer was being written")
         return await self._modes[turn.mode].keep(unit, number, turn)
 

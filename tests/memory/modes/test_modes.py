@@ -402,6 +402,27 @@ async def test_a_turn_that_a_switch_overtakes_is_not_kept(tmp_path):
                 await talk.engine.observe(unit, turn)
 
 
+async def test_a_turn_whose_mode_was_decided_before_a_switch_writes_no_transcript(tmp_path):
+    async with a_talk(tmp_path, Mode.FULL, extractor) as talk:
+        said, _ = await talk.compose("I own a kayak")
+        await talk.engine.clearing.switch(ROOM, Mode.POOLS)
+        composed = await talk.engine.compose(ROOM, said, mode=Mode.FULL)
+        turn = Turn(
+            session=ROOM,
+            title="",
+            epoch=composed.epoch,
+            entry=said,
+            reply=replace(said, role=Role.ASSISTANT, speaker=None),
+            mode=Mode.FULL,
+        )
+
+        with pytest.raises(SessionMoved):
+            async with talk.engine.unit() as unit:
+                await talk.engine.observe(unit, turn)
+
+        assert await talk.messages() == 0
+
+
 # Two people
 
 SECRETS = {ANNA.name: "I hide a violin", MING.name: "I hide a trumpet"}
