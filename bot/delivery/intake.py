@@ -325,7 +325,10 @@ class InboxIntake:
         From here on nobody asks again: the place is carried to the command or the turn.
         """
         place = self._place(claim.inbound)
-        return replace(claim, place=place) if place.allowed else claim
+        if not place.allowed:
+            # Nothing is known of a stranger's place: what it was stays, without any right.
+            place = replace(claim.place, allowed=False, admin=False)
+        return replace(claim, place=place)
 
 
 _CLOSED_AS = {

@@ -446,6 +446,25 @@ async def test_a_memory_chosen_while_a_message_waits_holds_for_its_reply(tmp_pat
         assert b"swordfish" not in bytes_under(tmp_path)
 
 
+async def test_a_command_whose_author_lost_access_while_it_waited_is_refused(tmp_path):
+    go = asyncio.Event()
+
+    async def answer(request):
+        await go.wait()
+        return "first"
+
+    async with open_stack(tmp_path, model=FakeChatModel(answer)) as stack:
+        await stack.intake.accept([said("one", "1"), said("/reset all yes", "2")])
+        await until(lambda: stack.model.requests)
+        closed = AccessSettings(allow=IdLists(users=("*",)), deny=IdLists(users=("7",)))
+        stack.intake._places._access = Access({TELEGRAM: closed})
+        go.set()
+        await stack.settled()
+
+        assert "may not" in stack.adapter.texts()[-1]
+        assert await stack.rows("SELECT COUNT(*) FROM messages") == [(2,)]
+
+
 @pytest.mark.parametrize(("chat", "shared"), [(direct(), False), (group(), True)])
 async def test_a_turn_knows_whether_others_read_along(tmp_path, monkeypatch, chat, shared):
     contexts = []
