@@ -210,7 +210,9 @@ async def test_what_else_belongs_to_the_turn_is_settled_with_it_or_not_at_all(st
 
 async def test_the_budget_learns_from_what_the_model_counts(stack):
     stack.chat._script = lambda request: Completion(text="ok", prompt_tokens=900)
+    estimated = stack.engine.count_tokens("word " * 200)
     await stack.say("word " * 200)
+    assert stack.engine.count_tokens("word " * 200) > estimated
     first = (await stack.engine.compose(HERE, stack.entry("word " * 200))).prompt.tokens
     for _ in range(5):
         await stack.say("x")

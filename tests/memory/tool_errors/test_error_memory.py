@@ -190,7 +190,7 @@ async def test_by_meaning_a_record_is_found_by_other_words(tmp_path):
         for symptom in ("uploading pictures", "日期格式錯誤", "the server hung up"):
             await found.memory.write(record(symptom, keywords=(), action="none"))
 
-        assert await found.symptoms("uploadings picture") == ["uploading pictures"]
+        assert await found.symptoms("uploadin gpictures") == ["uploading pictures"]
 
 
 async def test_from_the_moment_it_expires_a_record_is_given_to_nobody(found):
