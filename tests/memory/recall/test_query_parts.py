@@ -26,6 +26,13 @@ def test_chinese_names_need_no_spaces_around_them():
     assert question.bare == "最喜歡喝什麼"
 
 
+def test_the_longest_name_that_fits_is_the_one_that_is_meant():
+    question = take_apart("what did Ann Lee paint", ["Ann", "Ann Lee"], TODAY)
+
+    assert question.names == {"Ann Lee"}
+    assert question.bare == "what did paint"
+
+
 def test_a_question_that_is_only_a_name_keeps_it():
     assert take_apart("Caroline", ["Caroline"], TODAY).bare == "Caroline"
 
