@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from bot.ports import ChatAdapter, CommandRunner, CommandSpec, Intake, Platform, Secret
 from memory.ports import ChatModel, Clock, Embedder
+from memory.values import TEMPORARY
 
 
 class Level(StrEnum):
@@ -167,8 +167,12 @@ class Manifests:
     """All platforms, and all model servers in the order in which `auto` asks them.
 
     Raises:
-        ValueError: two of them share a name, a prefix or a scheme, or a prefix has a dash.
+        ValueError: two of them share a name, a prefix or a scheme, a prefix would not tell whose
+            sessions are whose, or a `bare_id` is no pattern.
     """
+
+    person_ids: re.Pattern[str]
+    """What in a text may be somebody's id: with a platform's name, bare, or as a mention."""
 
     def __init__(
         self, *, platforms: Iterable[PlatformManifest], servers: Iterable[ServerManifest]
@@ -180,8 +184,14 @@ class Manifests:
         self.servers = {one.scheme: one for one in serving}
         if len(set(prefixes)) < len(prefixes) or len(set(tables)) < len(tables):
             raise ValueError(f"two manifests share a name or a prefix: {tables}, {prefixes}")
-        if any("-" in prefix for prefix in prefixes):
-            raise ValueError(f"a prefix ends at the first dash: {prefixes}")
+        if any("-" in prefix or not prefix for prefix in prefixes):
+            raise ValueError(f"a prefix ends at the first dash, and is not empty: {prefixes}")
+        if TEMPORARY.removesuffix("-") in prefixes:
+            raise ValueError(f"{TEMPORARY} sessions are swept: {prefixes}")
+        try:
+            self.person_ids = _person_ids(listed)
+        except re.error as error:
+            raise ValueError(f"a bare_id is no pattern: {error}") from error
 
     @property
     def connectors(self) -> dict[Platform, Connector]:
@@ -205,10 +215,10 @@ class Manifests:
         """Loggers of the platforms' libraries, to be kept at WARNING."""
         return tuple(logger for one in self.platforms.values() for logger in one.loggers)
 
-    @cached_property
-    def person_ids(self) -> re.Pattern[str]:
-        """What in a text may be somebody's id: with a platform's name, bare, or as a mention."""
-        names = "|".join(re.escape(name) for name in self.platforms)
-        bare = "|".join({one.bare_id for one in self.platforms.values() if one.bare_id})
-        bare_ids = rf"|\b(?:{bare})\b" if bare else ""
-        return re.compile(rf"\b(?:{names}):\S{bare_ids}|@\w", re.IGNORECASE)
+
+def _person_ids(platforms: Sequence[PlatformManifest]) -> re.Pattern[str]:
+    names = "|".join(re.escape(one.name) for one in platforms)
+    bare = "|".join(sorted({one.bare_id for one in platforms if one.bare_id}))
+    bare_ids = rf"|\b(?:{bare})\b" if bare else ""
+    named = rf"\b(?:{names}):\S" if names else r"(?!)"
+    return re.compile(rf"{named}{bare_ids}|@\w", re.IGNORECASE)

@@ -10,6 +10,10 @@ from typing import NewType
 SessionId = NewType("SessionId", str)
 """One conversation. Stable for its life; never derived from a name that a person can change."""
 
+TEMPORARY = "temp-"
+"""What the id of a session that is swept soon begins with: it is neither distilled nor
+summarised."""
+
 PersonId = NewType("PersonId", str)
 """`platform:id`, for example `telegram:456`. Never a user name: names are changed and reused."""
 

@@ -41,7 +41,7 @@ def guarded() -> Iterator[None]:
     Raises:
         typer.Exit: for every one of them.
     """
-    configure(level="warning", stream=sys.stderr)
+    configure(level="warning", stream=sys.stderr, quiet=())
     try:
         yield
     except KithError as error:

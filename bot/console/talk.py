@@ -71,11 +71,10 @@ class ConsoleTalk:
 
     async def answer(self, text: str, draft: Draft) -> Reply:
         """The reply to a line; a line that starts with a slash is a command."""
-        place = self._place()
         if call := self._parts.commands.parse(text, self._chat, self._author):
-            answer = await self._parts.commands.carry_out(call, place)
+            answer = await self._parts.commands.carry_out(call, self._place())
             return Reply(text=answer.text, kept=False)
-        return await self._in_lane(place, text, draft)
+        return await self._in_lane(text, draft)
 
     def _place(self) -> Place:
         """Whoever sits here may do everything: they can read the database anyway."""
@@ -83,20 +82,21 @@ class ConsoleTalk:
         mode = self._parts.engine.mode_of(session, self._mode)
         return Place(session=session, allowed=True, admin=True, mode=mode)
 
-    async def _in_lane(self, place: Place, text: str, draft: Draft) -> Reply:
+    async def _in_lane(self, text: str, draft: Draft) -> Reply:
         answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         speaker = Speaker(person=self._author.person, name=self._author.name)
-        context = TurnContext(
-            session=place.session,
-            title=self._chat.title,
-            mode=place.mode,
-            speaker=speaker,
-            language=language_of(text),
-        )
         now_ns = self._parts.clock.now_ns()
         entry = NewMessage(role=Role.USER, text=text, sent_at_ns=now_ns, speaker=speaker)
 
         async def job() -> None:
+            place = self._place()  # as it is now: whatever ran before may have changed the mode
+            context = TurnContext(
+                session=place.session,
+                title=self._chat.title,
+                mode=place.mode,
+                speaker=speaker,
+                language=language_of(text),
+            )
             try:
                 reply = await self._parts.turns.answer(context, entry, draft)
             except KithError as error:
@@ -108,7 +108,7 @@ class ConsoleTalk:
             finally:
                 answered.cancel()  # after a fault, which the lane logs, nobody waits for ever
 
-        self._parts.router.deliver(place.session, job)
+        self._parts.router.deliver(self._place().session, job)
         return await answered
 
     def stop(self) -> bool:

@@ -25,7 +25,7 @@ def configure(
     level: str,
     stream: TextIO,
     secrets: Sequence[Secret] = (),
-    quiet: Sequence[str] = (),
+    quiet: Sequence[str],
     troubles: Processor | None = None,
 ) -> None:
     """Send everything to one stream in one form; `quiet` loggers are kept at WARNING, as `QUIET`."""

@@ -15,7 +15,7 @@ from memory.pools.entry import Source, SourceKind
 from memory.pools.slot import PoolSlot
 from memory.prompt.prompt import Prompt
 from memory.recall.slot import RecallSlot
-from memory.values import Moment, NewMessage, Role, Session, SessionId, Turn
+from memory.values import TEMPORARY, Moment, NewMessage, Role, Session, SessionId, Turn
 
 MARKS_AT_ONCE = 50
 """Turns distilled in one go; more take another."""
@@ -25,8 +25,6 @@ missed yet; and each call between two replies pushes the conversation out of a s
 prompt cache: distilling after every turn costs 650 tokens a turn to read again (measured)."""
 MOST_ATTEMPTS = 5
 """Failures after which a turn is given up: its text is in the archive, where recall finds it."""
-TEMPORARY = "temp-"
-"""Sessions of this kind are swept soon: nothing is distilled."""
 
 
 class FullMode:

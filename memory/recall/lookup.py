@@ -115,11 +115,15 @@ def _ranked(fits: Mapping[Seq, float]) -> list[Seq]:
 
 
 def _quoted(text: str) -> str:
-    """What stands between the quotation marks round the whole query; empty without them."""
+    """What stands between the quotation marks round the whole query; empty without them.
+
+    Several quotations are none: `"green" or "black"` is not the phrase `green" or "black`.
+    """
     stripped = text.strip()
-    closing = _QUOTES.get(stripped[:1])
-    if closing and len(stripped) > len(closing) + 1 and stripped.endswith(closing):
-        return stripped[1:-1]
+    opening, inside = stripped[:1], stripped[1:-1]
+    closing = _QUOTES.get(opening)
+    if closing and stripped.endswith(closing) and not {opening, closing} & set(inside):
+        return inside
     return ""
 
 

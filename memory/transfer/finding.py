@@ -12,11 +12,11 @@ from memory.transfer.history_database import HistoryDatabase, cutoffs_in, sessio
 from memory.transfer.history_file import HistoryFile
 from memory.transfer.interface import Found, PoolFile, Problems, SessionFiles
 from memory.transfer.json_values import values
+from memory.values import TEMPORARY
 
 HISTORY, SUMMARY, CURSOR = "history.json", "summary.json", ".summary_cursor"
 SHORT_TERM, LONG_TERM, ARCHIVAL = "short_term.json", "long_term.json", "archival.jsonl"
 DATABASES = ("history.db", ".store/history.db")
-TEMPORARY = "temp-"
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _POOLS = {

@@ -167,6 +167,13 @@ def test_a_combined_character_is_never_torn(emoji):
         assert all(not part.replace(emoji, "").strip("a") for part in parts)
 
 
+def test_only_a_character_that_is_absurdly_long_is_torn():
+    accents = "\u0301" * 60
+
+    assert split("a" * 97 + "e" + accents, limit=128)[0] == "a" * 97
+    assert len(split("a" * 96 + "e" + accents, limit=128)[0]) == 128
+
+
 def test_telegram_length_counts_emoji_twice():
     assert utf16_units("a字😀") == 4
     assert [len(part) for part in split("😀" * 2100, limit=4096, length=utf16_units)] == [2048, 52]

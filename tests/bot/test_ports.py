@@ -1,6 +1,9 @@
 from dataclasses import dataclass
 
-from bot.ports import Secret
+import pytest
+
+from bot.ports import Author, ChatKind, ChatRef, CommandCall, Secret
+from memory.values import PersonId
 
 
 @dataclass(frozen=True)
@@ -22,3 +25,21 @@ def test_secrets_are_equal_by_value():
     assert len({Secret("a"), Secret("a"), Secret("b")}) == 2
     assert Secret("a") != Secret("b")
     assert Secret("a") != "a"
+
+
+@pytest.mark.parametrize(
+    ("typed", "kind", "aloud"),
+    [
+        ("", ChatKind.GROUP, True),
+        ("all", ChatKind.GROUP, True),
+        (None, ChatKind.GROUP, False),
+        ("all", ChatKind.DIRECT, False),
+    ],
+)
+def test_a_command_is_aloud_where_it_was_typed_among_others(typed, kind, aloud):
+    chat = ChatRef(platform="telegram", bot="1", chat="5", kind=kind)
+    author = Author(person=PersonId("telegram:7"), name="Ann")
+
+    call = CommandCall(chat=chat, author=author, name="memory", typed=typed)
+
+    assert call.aloud is aloud

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from contextlib import asynccontextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from inspect import iscoroutinefunction
 from pathlib import Path
@@ -16,7 +16,7 @@ from bot.access.sessions import patterns_of, session_of
 from bot.app.checkup import examine_all
 from bot.config.config import load, parse
 from bot.errors import ConfigError, LoginRefused
-from bot.manifests import AdapterParts, Level
+from bot.manifests import AdapterParts, Level, Manifests
 from bot.ports import Author, ChatKind, ChatRef, Secret
 from bot.turn.saying import repeats
 from memory.transfer.checking import session_named
@@ -74,6 +74,27 @@ def test_its_name_and_prefix_are_plain_words(manifest):
     for word in (manifest.name, manifest.prefix):
         assert word.isidentifier()
         assert word == word.lower()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "telegram"},
+        {"name": "ollama"},
+        {"prefix": "tg"},
+        {"prefix": "sh-out"},
+        {"prefix": ""},
+        {"prefix": "temp"},
+        {"bare_id": "(["},
+    ],
+    ids=str,
+)
+def test_one_that_would_be_taken_for_another_is_refused(change):
+    wrong = replace(MANIFESTS.platforms["shout"], **change)
+    others = [one for one in MANIFESTS.platforms.values() if one.name != "shout"]
+
+    with pytest.raises(ValueError, match=r"name or a prefix|dash|swept|pattern"):
+        Manifests(platforms=(*others, wrong), servers=MANIFESTS.servers.values())
 
 
 def test_it_says_how_often_a_part_in_doubt_is_sent(manifest):

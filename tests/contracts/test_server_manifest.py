@@ -17,7 +17,11 @@ from tests.cli.process import NOBODY_LISTENS
 from tests.registry import MANIFESTS
 from tests.wire.ollama_server import ScriptedBackend, ServedModel, serve_ollama
 
-ABSENT = {"ollama": {"url": NOBODY_LISTENS}, "embedded": {}, "parrot": {"awake": False}}
+ABSENT = {
+    "ollama": {"url": NOBODY_LISTENS, "model": "polly"},
+    "embedded": {},
+    "parrot": {"awake": False},
+}
 """Settings under which a server cannot be had; of one that is this process, its files are absent."""
 REMOTE = [one for one in MANIFESTS.servers.values() if one.remote]
 """The other's models, whose files are large, run in `test_chat_model` and `test_embedder`."""

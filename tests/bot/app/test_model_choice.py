@@ -1,4 +1,5 @@
 import contextlib
+from dataclasses import replace
 
 import pytest
 
@@ -7,14 +8,27 @@ from adapters.embedded.errors import ExtraMissing
 from adapters.embedded.manifest import EmbeddedSettings
 from adapters.ollama.manifest import OllamaSettings
 from adapters.registry import MANIFESTS
-from bot.app.model_choice import Choice, open_models, parse
+from bot.app.model_choice import Choice, NoDownloads, open_models, parse
 from bot.config.config import Loaded
 from bot.config.settings import ModelsSettings
 from bot.config.tables import config_type
 from bot.errors import ConfigError
+from bot.manifests import Manifests
 from memory.errors import ModelMissing
 from tests.cli.process import NOBODY_LISTENS
+from tests.servers.parrot.manifest import MANIFEST as PARROT
+from tests.servers.parrot.manifest import Parrot, ParrotSettings
 from tests.wire.ollama_server import ScriptedBackend, ServedModel, serve_ollama
+
+
+class Fledgling(Parrot):
+    """Says that it has a model for vectors, and has not."""
+
+    async def usual_embedder(self):
+        return "egg"
+
+
+FLEDGLING = replace(PARROT, scheme="fledgling", open=Fledgling)
 
 
 class Refusing:
@@ -83,6 +97,16 @@ async def test_auto_takes_the_embedded_model_where_ollama_can_only_embed(provide
                 pass
 
     assert provider.asked == ["default"]
+
+
+async def test_auto_goes_without_vectors_where_the_model_for_them_cannot_be_had():
+    manifests = Manifests(platforms=(), servers=(FLEDGLING,))
+    config = config_type(manifests)(fledgling=ParrotSettings(awake=True))
+    loaded = Loaded(config=config, source=None, manifests=manifests)
+
+    async with open_models(loaded, NoDownloads()) as models:
+        assert models.chat.name == "parrot:polly"
+        assert models.embed is None
 
 
 async def test_a_model_that_plays_two_parts_is_opened_once(provider):

@@ -67,6 +67,10 @@ def test_a_quoted_word_is_text_and_confirms_nothing():
     assert read_arguments(offered, '"7"') == {"target": "7"}
 
 
+def test_quotation_marks_round_nothing_are_no_word():
+    assert read_arguments((option("target"),), '"" cli-5') == {"target": "cli-5"}
+
+
 def test_a_quotation_mark_that_is_never_closed_is_part_of_its_word():
     assert read_arguments((option("target"),), 'cli-5"') == {"target": 'cli-5"'}
     assert read_arguments((option("target"),), '"cli-5') == {"target": '"cli-5'}

@@ -73,7 +73,7 @@ async def open_talk(directory, mode):
 
 
 async def main(directory, mode):
-    configure(level="debug", stream=sys.stderr)
+    configure(level="debug", stream=sys.stderr, quiet=())
     async with open_talk(Path(directory), mode) as talk:
         await pipe.converse(talk, lines=pipe.standard_input(), output=sys.stdout)
 

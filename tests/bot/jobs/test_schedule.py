@@ -8,6 +8,7 @@ from bot.jobs.schedule import SCHEDULE, Daily, Every
 BERLIN = ZoneInfo("Europe/Berlin")
 TAIPEI = ZoneInfo("Asia/Taipei")
 KATHMANDU = ZoneInfo("Asia/Kathmandu")  # 5 hours and 45 minutes ahead of UTC
+TORONTO = ZoneInfo("America/Toronto")  # went from 23:30 on 30 March 1919 to 00:30
 APIA = ZoneInfo("Pacific/Apia")  # had no 30 December 2011
 NIGHT = Daily(at=time(2, 30))
 
@@ -68,6 +69,12 @@ def test_a_time_of_day_comes_once_a_day():
 
 def test_a_time_that_the_clock_skips_is_due_an_hour_later_once():
     assert times(NIGHT, BERLIN, "2026-03-28 12:00", 2) == ["Sun 03-29 03:30", "Mon 03-30 02:30"]
+
+
+def test_a_time_before_midnight_that_the_clock_skips_is_due_after_it():
+    due = times(Daily(at=time(23, 45)), TORONTO, "1919-03-31 00:35", 2)
+
+    assert due == ["Mon 03-31 00:45", "Mon 03-31 23:45"]
 
 
 def test_a_time_that_comes_twice_is_due_once():

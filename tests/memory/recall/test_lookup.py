@@ -91,6 +91,15 @@ async def test_all_words_must_match_and_a_quoted_query_is_a_phrase(setup):
     assert await setup.hits("「綠茶」") == ["taipei 綠茶 店"]
 
 
+@pytest.mark.parametrize(
+    "asked", ['"tea" or "in"', '"tea" "taipei"', "“tea” “in”", "「tea」 「in」", '"tea']
+)
+async def test_several_quotations_are_no_phrase(setup, asked):
+    await setup.say("in taipei or elsewhere, tea", "taipei tea or in")
+
+    assert len(await setup.hits(asked)) == 2
+
+
 async def test_hot_messages_are_also_found_by_a_part_of_a_word(setup):
     await setup.say("supercalifragilistic", "100% sure")
 
