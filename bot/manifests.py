@@ -93,8 +93,30 @@ class PlatformManifest:
     """None: this machine's own terminal, which no service connects to."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelInfo:
+    """A model that a server has, as far as the server tells; None is what it does not say."""
+
+    name: str
+    """As it stands behind the scheme's colon."""
+    context_tokens: int | None = None
+    """Prompt and reply together."""
+    tools: bool | None = None
+    vision: bool | None = None
+    """Whether it can look at pictures."""
+    size_bytes: int | None = None
+
+
 class ModelServer(Protocol):
     """A model server that may be there or not; nothing is asked before a method is called."""
+
+    async def models(self) -> Sequence[ModelInfo]:
+        """The chat models that it has, in its own order.
+
+        Raises:
+            ModelError: it is not there, or answered with something else.
+        """
+        ...
 
     async def usual_chat(self) -> str | None:
         """The chat model that `auto` takes from it; None when it has none, or is not there."""

@@ -1,6 +1,6 @@
 """Models inside this process, as the service knows them; nothing native is imported up front."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,14 @@ from annotated_types import Interval
 from adapters.embedded.store import Store, default_models_dir
 from adapters.embedded.weights import DEFAULT, KNOWN, find
 from adapters.gate import Gate
-from bot.manifests import Finding, Level, OwnSettings, ServerManifest, ServerParts
+from bot.manifests import (
+    Finding,
+    Level,
+    ModelInfo,
+    OwnSettings,
+    ServerManifest,
+    ServerParts,
+)
 from memory.errors import KithError
 from memory.ports import ChatModel, Embedder
 
@@ -39,6 +46,10 @@ class Embedded:
         self._models_dir = models_dir(parts.settings, parts.path)
         self._files = parts.files
         self._gate = Gate()
+
+    async def models(self) -> Sequence[ModelInfo]:
+        """Those that are known, here or not."""
+        return [ModelInfo(name=one.name, size_bytes=one.size_bytes) for one in KNOWN]
 
     async def usual_chat(self) -> str | None:
         """The configured one: there always is one, though its file may have to be fetched."""

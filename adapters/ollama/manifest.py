@@ -1,6 +1,6 @@
 """Ollama, as the service knows it. Nothing of its library is imported before it is asked for."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,7 +10,14 @@ from annotated_types import Interval
 
 from adapters.gate import Gate
 from adapters.ollama.options import DEFAULT_URL, OllamaOptions
-from bot.manifests import Finding, Level, OwnSettings, ServerManifest, ServerParts
+from bot.manifests import (
+    Finding,
+    Level,
+    ModelInfo,
+    OwnSettings,
+    ServerManifest,
+    ServerParts,
+)
 from memory.errors import ModelError
 from memory.ports import ChatModel, Embedder
 
@@ -54,11 +61,14 @@ class Ollama:
         self._gate = Gate()
         self._installed: tuple[str, ...] | None = None
 
+    async def models(self) -> Sequence[ModelInfo]:
+        """Those that can chat, the one changed last first."""
+        return [ModelInfo(name=name) for name in _for_chat(await self._ask())]
+
     async def usual_chat(self) -> str | None:
         """The model that is named, else the one that was changed last, where it answers."""
         names = await self._names()
-        usable = [name for name in names if not any(part in name for part in _NOT_FOR_CHAT)]
-        chosen = self._settings.model or next(iter(usable), None)
+        chosen = self._settings.model or next(iter(_for_chat(names)), None)
         return chosen if names else None
 
     async def usual_embedder(self) -> str | None:
@@ -130,6 +140,10 @@ class Ollama:
             idle_s=settings.idle_s,
             token=self._token,
         )
+
+
+def _for_chat(names: Iterable[str]) -> list[str]:
+    return [name for name in names if not any(part in name for part in _NOT_FOR_CHAT)]
 
 
 MANIFEST = ServerManifest(scheme=SCHEME, settings=OllamaSettings, open=Ollama)

@@ -84,7 +84,7 @@ def test_a_model_is_named_by_its_scheme_or_by_a_name_of_its_own(manifest):
 
 
 def test_making_it_asks_nothing_and_it_has_every_verb(absent):
-    for verb in ("usual_chat", "usual_embedder", "check"):
+    for verb in ("models", "usual_chat", "usual_embedder", "check"):
         assert iscoroutinefunction(getattr(absent, verb)), verb
     for verb in ("chat", "embedder"):
         assert callable(getattr(absent, verb)), verb
@@ -112,6 +112,14 @@ async def test_a_chat_model_that_cannot_be_had_is_a_model_error(absent):
             await model.limits()
 
 
+async def test_an_absent_remote_one_lists_no_models(manifest, absent):
+    if manifest.remote:
+        with pytest.raises(ModelError):
+            await absent.models()
+    else:
+        assert await absent.models()
+
+
 @pytest.mark.parametrize("manifest", REMOTE, ids=lambda one: one.scheme)
 async def test_one_that_is_there_gives_models_named_by_its_scheme(manifest, tmp_path):
     backend = ScriptedBackend(models=[ServedModel(name="polly"), ServedModel(name="pip")])
@@ -126,6 +134,7 @@ async def test_one_that_is_there_gives_models_named_by_its_scheme(manifest, tmp_
             assert model.name == f"{manifest.scheme}:{chat}"
             assert vectors.name == f"{manifest.scheme}:{embedder}"
             assert (await model.limits()).context_tokens > 0
+        assert chat in [one.name for one in await server.models()]
         assert (await server.check(chat)).level is Level.OK
         assert (await server.check("nobody")).level is Level.FAILED
 

@@ -1,13 +1,13 @@
 """A third model server, to show what one is made of: it has one model, which repeats what is said."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
 from annotated_types import Interval
 
-from bot.manifests import Finding, Level, OwnSettings, ServerManifest, ServerParts
+from bot.manifests import Finding, Level, ModelInfo, OwnSettings, ServerManifest, ServerParts
 from memory.errors import ModelMissing
 from memory.ports import ChatModel, Embedder
 from tests.fakes import FakeChatModel, FakeEmbedder
@@ -31,6 +31,10 @@ class Parrot:
 
     def __init__(self, parts: ServerParts) -> None:
         self._settings: ParrotSettings = parts.settings
+
+    async def models(self) -> Sequence[ModelInfo]:
+        self._need(_POLLY, _POLLY)
+        return [ModelInfo(name=_POLLY, context_tokens=8_192, tools=False, vision=False)]
 
     async def usual_chat(self) -> str | None:
         return _POLLY if self._settings.awake else None
