@@ -1,4 +1,4 @@
-"""A chat model's calls taken through its gate, the same for every model server.
+"""A chat model's calls taken through the scheduler, the same for every model server.
 
 People's replies are passed on as they come; a pass's reply is gathered first, because the call may
 have to give way and start again.
@@ -7,32 +7,32 @@ have to give way and start again.
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
-from adapters.gate import Gate
+from adapters.calls import ModelCalls
 from memory.ports import ChatChunk, ChatRequest, Completion, Priority
 
 Chunks = Callable[[ChatRequest], AsyncGenerator[ChatChunk, None]]
-"""One call of the model, without any gate; the last chunk carries `done`."""
+"""One call of the model, without waiting; the last chunk carries `done`."""
 
 
-async def gated(
-    gate: Gate, chunks: Chunks, request: ChatRequest
+async def scheduled(
+    calls: ModelCalls, chunks: Chunks, request: ChatRequest
 ) -> AsyncGenerator[ChatChunk, None]:
-    """The chunks of one call, run when the gate admits it.
+    """The chunks of one call, run when its turn comes.
 
     Raises:
         ModelError: as the call.
     """
     if request.priority is Priority.BACKGROUND:
-        for chunk in await gate.background(lambda: _gathered(chunks, request)):
+        for chunk in await calls.background(lambda: _gathered(chunks, request)):
             yield chunk
         return
     last = ChatChunk()
-    async with gate.interactive(), aclosing(chunks(request)) as running:
+    async with calls.interactive(), aclosing(chunks(request)) as running:
         async for chunk in running:
             last = chunk
             if chunk.done is None:
                 yield chunk
-    yield last  # the gate is free by now: the reader may call again at once
+    yield last  # the place is free by now: the reader may call again at once
 
 
 async def _gathered(chunks: Chunks, request: ChatRequest) -> list[ChatChunk]:

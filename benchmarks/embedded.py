@@ -15,11 +15,11 @@ import time
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from adapters.calls import CallScheduler
 from adapters.embedded.chat import EmbeddedChat, open_chat
 from adapters.embedded.runtime import default_threads
 from adapters.embedded.store import Store, default_models_dir
 from adapters.embedded.weights import find
-from adapters.gate import Gate
 from memory.ports import ChatMessage, ChatRequest, ChatRole, Completion, Priority
 
 SYSTEM = (
@@ -138,7 +138,9 @@ async def main() -> None:
     busy = f"{os.getloadavg()[0]:.1f} processes busy" if hasattr(os, "getloadavg") else ""
     print(f"{weights.title}, {options.threads} thread(s) of {os.cpu_count()} cores, {busy}")
     began = time.perf_counter()
-    async with open_chat(weights, store=store, gate=Gate(), threads=options.threads) as model:
+    async with open_chat(
+        weights, store=store, calls=CallScheduler().of("m"), threads=options.threads
+    ) as model:
         print(f"loaded in {time.perf_counter() - began:.2f} s")
         await rates(model)
         await windows(model, options.turns)

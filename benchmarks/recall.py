@@ -31,8 +31,8 @@ import structlog
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from adapters.calls import CallScheduler
 from adapters.embedded.embed import open_embedder
-from adapters.gate import Gate
 from memory.archive import messages_table, passages
 from memory.database import sessions_table
 from memory.database.database import Database, open_database
@@ -260,7 +260,7 @@ async def opened(path: Path, cache: Path | None) -> AsyncIterator[Bench]:
     async with (
         open_database(path) as database,
         open_indexes(limit_bytes=1 << 30) as indexes,
-        open_embedder(Gate()) as embedder,
+        open_embedder(CallScheduler().of("m")) as embedder,
     ):
         cached = CachedEmbedder(embedder, cache)
         nearest = Nearest(database, indexes)

@@ -1,6 +1,6 @@
 """The embedded chat model: `memory.ports.ChatModel` over a model loaded in this process.
 
-Each call runs in a thread and holds the gate until the native call has really ended. People's
+Each call runs in a thread and holds its place until the native call has really ended. People's
 calls use the first prompt cache, passes the second, so that a pass never makes the chat read its
 prompt again.
 """
@@ -11,13 +11,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+from adapters.calls import ModelCalls
 from adapters.embedded.runtime import Runtime, open_runtime
 from adapters.embedded.store import Store
 from adapters.embedded.threads import settled
 from adapters.embedded.translate import ReplyBuilder, to_payload
 from adapters.embedded.weights import Weights
-from adapters.gate import Gate
-from adapters.gated import completed, gated
+from adapters.gated import completed, scheduled
 from memory.ports import ChatChunk, ChatRequest, Completion, ModelLimits, Priority
 
 _SLOT = {Priority.INTERACTIVE: 0, Priority.BACKGROUND: 1}
@@ -30,11 +30,13 @@ default model (28 layers, 2 x 256 values of 2 bytes a token)."""
 class EmbeddedChat:
     """Answers with a small model in this process, one call at a time."""
 
-    def __init__(self, *, name: str, runtime: Runtime, limits: ModelLimits, gate: Gate) -> None:
+    def __init__(
+        self, *, name: str, runtime: Runtime, limits: ModelLimits, calls: ModelCalls
+    ) -> None:
         self._name = name
         self._runtime = runtime
         self._limits = limits
-        self._gate = gate
+        self._calls = calls
 
     @property
     def name(self) -> str:
@@ -54,7 +56,7 @@ class EmbeddedChat:
             ModelRefused: the prompt does not fit, or its schema cannot be used.
             ModelAnswerInvalid: the model ended in the middle.
         """
-        return gated(self._gate, self._chunks, request)
+        return scheduled(self._calls, self._chunks, request)
 
     async def complete(self, request: ChatRequest) -> Completion:
         """The whole reply; with background priority it gives way and starts again.
@@ -96,7 +98,7 @@ class EmbeddedChat:
 
 @asynccontextmanager
 async def open_chat(
-    weights: Weights, *, store: Store, gate: Gate, threads: int | None = None
+    weights: Weights, *, store: Store, calls: ModelCalls, threads: int | None = None
 ) -> AsyncIterator[EmbeddedChat]:
     """The model, loaded in a thread, unloaded at the end. Chat and passes share one of them.
 
@@ -108,7 +110,7 @@ async def open_chat(
     path = store.need(weights)
     async with open_runtime(path, context_tokens=CONTEXT_TOKENS, threads=threads) as runtime:
         yield EmbeddedChat(
-            name=f"embedded:{weights.name}", runtime=runtime, limits=limits_of(weights), gate=gate
+            name=f"embedded:{weights.name}", runtime=runtime, limits=limits_of(weights), calls=calls
         )
 
 

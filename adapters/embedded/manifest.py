@@ -8,9 +8,9 @@ from typing import Annotated
 
 from annotated_types import Interval
 
+from adapters.calls import CallScheduler
 from adapters.embedded.store import Store, default_models_dir
 from adapters.embedded.weights import DEFAULT, KNOWN, find
-from adapters.gate import Gate
 from bot.manifests import (
     Finding,
     Level,
@@ -45,7 +45,7 @@ class Embedded:
         self._settings: EmbeddedSettings = parts.settings
         self._models_dir = models_dir(parts.settings, parts.path)
         self._files = parts.files
-        self._gate = Gate()
+        self._calls = CallScheduler()
 
     async def models(self) -> Sequence[ModelInfo]:
         """Those that are known, here or not."""
@@ -68,7 +68,9 @@ class Embedded:
         await need_library()
         weights = find(await self._files.ensure(find(name).name, self._models_dir))
         store, threads = Store(models_dir=self._models_dir), self._settings.threads or None
-        async with open_chat(weights, store=store, gate=self._gate, threads=threads) as model:
+        async with open_chat(
+            weights, store=store, calls=self._calls.of(weights.name), threads=threads
+        ) as model:
             yield model
 
     @asynccontextmanager
@@ -76,8 +78,8 @@ class Embedded:
         """The embedder, whatever its name."""
         from adapters.embedded.embed import open_embedder
 
-        # A gate of its own: an embedding takes 20 ms and need not wait for a chat call.
-        async with open_embedder(Gate()) as model:
+        # Places of its own: an embedding takes 20 ms and need not wait for a chat call.
+        async with open_embedder(CallScheduler().of(_EMBEDDER)) as model:
             yield model
 
     async def check(self, name: str) -> Finding:

@@ -9,8 +9,8 @@ from contextlib import aclosing, asynccontextmanager
 import ollama
 import structlog
 
-from adapters.gate import Gate
-from adapters.gated import completed, gated
+from adapters.calls import ModelCalls
+from adapters.gated import completed, scheduled
 from adapters.ollama import translate
 from adapters.ollama.connection import open_client
 from adapters.ollama.deadline import deadline
@@ -25,23 +25,25 @@ _LOAD_ATTEMPTS = 2
 
 
 @asynccontextmanager
-async def open_chat(options: OllamaOptions, gate: Gate) -> AsyncIterator["OllamaChat"]:
-    """A chat model, connected on first use. Models of one server share one `gate`.
+async def open_chat(options: OllamaOptions, calls: ModelCalls) -> AsyncIterator["OllamaChat"]:
+    """A chat model, connected on first use. `calls` are those of its model.
 
     Raises:
         ModelUnreachable: the address is not one.
     """
     async with open_client(options) as client:
-        yield OllamaChat(options=options, client=client, gate=gate)
+        yield OllamaChat(options=options, client=client, calls=calls)
 
 
 class OllamaChat:
     """One model of one Ollama server; implements `memory.ports.ChatModel`."""
 
-    def __init__(self, *, options: OllamaOptions, client: ollama.AsyncClient, gate: Gate) -> None:
+    def __init__(
+        self, *, options: OllamaOptions, client: ollama.AsyncClient, calls: ModelCalls
+    ) -> None:
         self._options = options
         self._client = client
-        self._gate = gate
+        self._calls = calls
         self._card: translate.ModelCard | None = None
 
     @property
@@ -74,7 +76,7 @@ class OllamaChat:
         Raises:
             ModelError: it could not be reached, stayed silent, refused, or hung up in the middle.
         """
-        return gated(self._gate, self._chunks, request)
+        return scheduled(self._calls, self._chunks, request)
 
     async def complete(self, request: ChatRequest) -> Completion:
         """The whole reply; with background priority it gives way and starts again.

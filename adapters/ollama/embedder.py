@@ -10,7 +10,7 @@ import numpy as np
 import ollama
 import structlog
 
-from adapters.gate import Gate
+from adapters.calls import ModelCalls
 from adapters.ollama.connection import open_client
 from adapters.ollama.deadline import deadline
 from adapters.ollama.errors import translated
@@ -31,23 +31,27 @@ _SHORTEST_CHARS = 64
 
 
 @asynccontextmanager
-async def open_embedder(options: OllamaOptions, gate: Gate) -> AsyncIterator["OllamaEmbedder"]:
-    """An embedder, connected on first use. Models of one server share one `gate`.
+async def open_embedder(
+    options: OllamaOptions, calls: ModelCalls
+) -> AsyncIterator["OllamaEmbedder"]:
+    """An embedder, connected on first use. `calls` are those of its model.
 
     Raises:
         ModelUnreachable: the address is not one.
     """
     async with open_client(options) as client:
-        yield OllamaEmbedder(options=options, client=client, gate=gate)
+        yield OllamaEmbedder(options=options, client=client, calls=calls)
 
 
 class OllamaEmbedder:
     """One embedding model of one Ollama server; implements `memory.ports.Embedder`."""
 
-    def __init__(self, *, options: OllamaOptions, client: ollama.AsyncClient, gate: Gate) -> None:
+    def __init__(
+        self, *, options: OllamaOptions, client: ollama.AsyncClient, calls: ModelCalls
+    ) -> None:
         self._options = options
         self._client = client
-        self._gate = gate
+        self._calls = calls
         self._dim: int | None = None
 
     @property
@@ -74,8 +78,8 @@ class OllamaEmbedder:
 
     async def _admitted(self, batch: list[str], priority: Priority) -> Vectors:
         if priority is Priority.BACKGROUND:
-            return await self._gate.background(lambda: self._batch(batch))
-        async with self._gate.interactive():
+            return await self._calls.background(lambda: self._batch(batch))
+        async with self._calls.interactive():
             return await self._batch(batch)
 
     async def _batch(self, batch: list[str]) -> Vectors:

@@ -8,7 +8,7 @@ from typing import Annotated
 import structlog
 from annotated_types import Interval
 
-from adapters.gate import Gate
+from adapters.calls import CallScheduler
 from adapters.ollama.options import DEFAULT_URL, OllamaOptions
 from bot.manifests import (
     Finding,
@@ -50,6 +50,11 @@ class OllamaSettings(OwnSettings):
     """A cold load of a large model takes 30 to 70 s."""
     idle_s: Annotated[float, Interval(gt=0, le=3600)] = 60.0
     """Longest silence between two pieces of a reply."""
+    places: Annotated[int, Interval(ge=1, le=256)] = 4
+    """Calls at once, of all its models. The server does not tell how many it runs
+    (OLLAMA_NUM_PARALLEL); what is sent beyond that waits there, replies behind passes."""
+    model_places: Annotated[int, Interval(ge=0, le=256)] = 0
+    """Calls at once of one model; 0: as many as the server."""
 
 
 class Ollama:
@@ -58,7 +63,9 @@ class Ollama:
     def __init__(self, parts: ServerParts) -> None:
         self._settings: OllamaSettings = parts.settings
         self._token = parts.token.reveal() if parts.token else None
-        self._gate = Gate()
+        self._calls = CallScheduler(
+            places=self._settings.places, model_places=self._settings.model_places or None
+        )
         self._installed: tuple[str, ...] | None = None
 
     async def models(self) -> Sequence[ModelInfo]:
@@ -82,7 +89,7 @@ class Ollama:
         """A chat model of the server; nothing is asked yet."""
         from adapters.ollama.adapter import open_chat
 
-        async with open_chat(self._options(name), self._gate) as model:
+        async with open_chat(self._options(name), self._calls.of(name)) as model:
             yield model
 
     @asynccontextmanager
@@ -90,7 +97,7 @@ class Ollama:
         """An embedding model of the server; nothing is asked yet."""
         from adapters.ollama.embedder import open_embedder
 
-        async with open_embedder(self._options(name), self._gate) as model:
+        async with open_embedder(self._options(name), self._calls.of(name)) as model:
             yield model
 
     async def check(self, name: str) -> Finding:

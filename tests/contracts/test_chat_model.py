@@ -12,9 +12,9 @@ from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanage
 
 import pytest
 
+from adapters.calls import CallScheduler
 from adapters.embedded.chat import EmbeddedChat
 from adapters.embedded.runtime import Runtime
-from adapters.gate import Gate
 from adapters.ollama.adapter import open_chat
 from adapters.ollama.options import OllamaOptions
 from memory.errors import ModelError, ModelUnreachable
@@ -47,7 +47,7 @@ async def ollama(replies: Sequence[Reply]):
     model = ServedModel(capabilities=("completion", "tools", "thinking"))
     async with serve_ollama(ScriptedBackend(replies, models=[model])) as server:
         options = OllamaOptions(url=server.url, model=model.name, num_ctx=4096)
-        async with open_chat(options, Gate()) as chat:
+        async with open_chat(options, CallScheduler().of("m")) as chat:
             yield chat
 
 
@@ -55,7 +55,9 @@ def embedded(runtime: Runtime) -> Opener:
     @asynccontextmanager
     async def opened(_: Sequence[Reply]):
         limits = ModelLimits(context_tokens=2048, prompt_tokens=1024, reply_tokens=128)
-        yield EmbeddedChat(name="embedded:tiny", runtime=runtime, limits=limits, gate=Gate())
+        yield EmbeddedChat(
+            name="embedded:tiny", runtime=runtime, limits=limits, calls=CallScheduler().of("m")
+        )
 
     return opened
 
@@ -66,7 +68,9 @@ def ollama_over_a_real_model(runtime: Runtime) -> Opener:
         async with (
             embedded(runtime)([]) as behind,
             serve_ollama(ModelBackend(behind)) as server,
-            open_chat(OllamaOptions(url=server.url, model="tiny", num_ctx=2048), Gate()) as chat,
+            open_chat(
+                OllamaOptions(url=server.url, model="tiny", num_ctx=2048), CallScheduler().of("m")
+            ) as chat,
         ):
             yield chat
 

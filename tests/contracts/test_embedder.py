@@ -9,8 +9,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import numpy as np
 import pytest
 
+from adapters.calls import CallScheduler
 from adapters.embedded.embed import open_embedder as open_embedded
-from adapters.gate import Gate
 from adapters.ollama.embedder import open_embedder
 from adapters.ollama.options import OllamaOptions
 from memory.ports import Embedder, Priority
@@ -29,13 +29,13 @@ async def fake():
 async def ollama():
     async with serve_ollama(ScriptedBackend()) as server:
         options = OllamaOptions(url=server.url, model="tiny", num_ctx=2048)
-        async with open_embedder(options, Gate()) as opened:
+        async with open_embedder(options, CallScheduler().of("m")) as opened:
             yield opened
 
 
 @asynccontextmanager
 async def embedded():
-    async with open_embedded(Gate()) as opened:
+    async with open_embedded(CallScheduler().of("m")) as opened:
         yield opened
 
 

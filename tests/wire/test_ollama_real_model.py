@@ -5,9 +5,9 @@ from contextlib import aclosing
 
 import pytest
 
+from adapters.calls import CallScheduler
 from adapters.embedded.chat import EmbeddedChat
 from adapters.embedded.embed import open_embedder as open_embedded_embedder
-from adapters.gate import Gate
 from adapters.ollama.adapter import open_chat
 from adapters.ollama.embedder import open_embedder
 from adapters.ollama.options import OllamaOptions
@@ -22,9 +22,11 @@ LIMITS = ModelLimits(context_tokens=2048, prompt_tokens=1024, reply_tokens=128)
 
 @pytest.fixture
 async def options(tiny_runtime):
-    chat = EmbeddedChat(name="embedded:tiny", runtime=tiny_runtime, limits=LIMITS, gate=Gate())
+    chat = EmbeddedChat(
+        name="embedded:tiny", runtime=tiny_runtime, limits=LIMITS, calls=CallScheduler().of("m")
+    )
     async with (
-        open_embedded_embedder(Gate()) as embedder,
+        open_embedded_embedder(CallScheduler().of("m")) as embedder,
         serve_ollama(ModelBackend(chat, embedder)) as server,
     ):
         yield OllamaOptions(url=server.url, model="tiny", num_ctx=2048)
@@ -36,7 +38,7 @@ def ask(text, **changes):
 
 async def test_client_streams_and_counts_what_the_model_says(options):
     async with (
-        open_chat(options, Gate()) as model,
+        open_chat(options, CallScheduler().of("m")) as model,
         aclosing(model.stream(ask("Say hello to Momo.", max_tokens=12, temperature=0))) as stream,
     ):
         chunks = [chunk async for chunk in stream]
@@ -56,7 +58,7 @@ async def test_schema_binds_the_model_through_the_client(options):
         "required": ["facts"],
         "additionalProperties": False,
     }
-    async with open_chat(options, Gate()) as model:
+    async with open_chat(options, CallScheduler().of("m")) as model:
         request = ask("Momo is a cat.", schema=schema, temperature=0, max_tokens=100)
         answer = json.loads((await model.complete(request)).text)
 
@@ -65,7 +67,7 @@ async def test_schema_binds_the_model_through_the_client(options):
 
 
 async def test_vectors_come_through_the_client(options):
-    async with open_embedder(options, Gate()) as embedder:
+    async with open_embedder(options, CallScheduler().of("m")) as embedder:
         question, right, wrong = await embedder.embed(
             ["What is my cat called?", "我的貓叫麻糬。", "The harbour was closed on Monday."]
         )

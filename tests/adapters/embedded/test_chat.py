@@ -4,13 +4,13 @@ from contextlib import aclosing
 
 import pytest
 
+from adapters.calls import CallScheduler
 from adapters.embedded import runtime as native
 from adapters.embedded.chat import EmbeddedChat, limits_of, open_chat
 from adapters.embedded.errors import ExtraMissing, WeightsAbsent
 from adapters.embedded.runtime import open_runtime
 from adapters.embedded.store import Store
 from adapters.embedded.weights import KNOWN, find
-from adapters.gate import Gate
 from memory.errors import ModelError, ModelMissing, ModelRefused
 from memory.ports import ChatMessage, ChatRequest, ChatRole, ModelLimits, Priority
 
@@ -60,8 +60,10 @@ class ScriptedRuntime:
                 return
 
 
-def chat(runtime, gate=None):
-    return EmbeddedChat(name="embedded:toy", runtime=runtime, limits=LIMITS, gate=gate or Gate())
+def chat(runtime, calls=None):
+    return EmbeddedChat(
+        name="embedded:toy", runtime=runtime, limits=LIMITS, calls=calls or CallScheduler().of("m")
+    )
 
 
 async def test_people_and_passes_have_a_prompt_cache_each():
@@ -74,7 +76,7 @@ async def test_people_and_passes_have_a_prompt_cache_each():
     assert all(payload["cache_prompt"] for payload in runtime.payloads)
 
 
-async def test_leaving_a_stream_stops_the_native_call_before_the_gate_opens():
+async def test_leaving_a_stream_stops_the_native_call_before_its_place_is_free():
     runtime = ScriptedRuntime(blocks=True)
     model = chat(runtime)
     async with aclosing(model.stream(ask())) as chunks:
@@ -122,17 +124,19 @@ async def test_failure_in_the_thread_comes_after_the_pieces():
         await read()
 
 
-async def test_refusal_in_the_stream_frees_the_gate():
-    gate = Gate()
+async def test_refusal_in_the_stream_frees_its_place():
+    calls = CallScheduler().of("m")
     runtime = ScriptedRuntime({"error": {"code": 400}})
     with pytest.raises(ModelRefused):
-        await chat(runtime, gate).complete(ask())
+        await chat(runtime, calls).complete(ask())
 
-    assert (await chat(ScriptedRuntime(), gate).complete(ask())).text == "hello"
+    assert (await chat(ScriptedRuntime(), calls).complete(ask())).text == "hello"
 
 
 async def test_missing_file_is_told_with_the_command_that_fetches_it(tmp_path):
-    opening = open_chat(find("tiny"), store=Store(models_dir=tmp_path), gate=Gate())
+    opening = open_chat(
+        find("tiny"), store=Store(models_dir=tmp_path), calls=CallScheduler().of("m")
+    )
 
     with pytest.raises(WeightsAbsent, match="kith model get tiny"):
         await opening.__aenter__()

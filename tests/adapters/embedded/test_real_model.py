@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from adapters.calls import CallScheduler
 from adapters.embedded.chat import EmbeddedChat
 from adapters.embedded.runtime import open_runtime
-from adapters.gate import Gate
 from memory.errors import ModelRefused
 from memory.ports import ChatMessage, ChatRequest, ChatRole, Finish, ModelLimits, Priority
 
@@ -22,7 +22,9 @@ SYSTEM = "You are a friendly assistant who answers in one short sentence. " * 4
 
 @pytest.fixture
 def model(tiny_runtime):
-    return EmbeddedChat(name="embedded:tiny", runtime=tiny_runtime, limits=LIMITS, gate=Gate())
+    return EmbeddedChat(
+        name="embedded:tiny", runtime=tiny_runtime, limits=LIMITS, calls=CallScheduler().of("m")
+    )
 
 
 def ask(text, **changes):
@@ -106,7 +108,9 @@ async def test_native_log_stays_silent_and_the_socket_private(tiny_path, capfd):
         address = runtime._server.listening_address
         socket = Path(address.removeprefix("unix://"))
         mode = stat.S_IMODE(socket.parent.stat().st_mode)
-        model = EmbeddedChat(name="x:y", runtime=runtime, limits=LIMITS, gate=Gate())
+        model = EmbeddedChat(
+            name="x:y", runtime=runtime, limits=LIMITS, calls=CallScheduler().of("m")
+        )
         async with aclosing(model.stream(ask("hi", max_tokens=2))) as chunks:
             assert [chunk async for chunk in chunks]
 

@@ -6,7 +6,7 @@ from contextlib import aclosing, asynccontextmanager
 import pytest
 from structlog.testing import capture_logs
 
-from adapters.gate import Gate
+from adapters.calls import CallScheduler
 from adapters.ollama.adapter import open_chat
 from adapters.ollama.options import OllamaOptions
 from memory.errors import (
@@ -38,11 +38,11 @@ SECRET = "麻糬 sleeps in the bathtub"
 
 
 @asynccontextmanager
-async def chatting(*replies, gate=None, model=None, pause_s=0.0, **options):
+async def chatting(*replies, calls=None, model=None, pause_s=0.0, **options):
     model = model or ServedModel()
     async with serve_ollama(ScriptedBackend(replies, models=[model], pause_s=pause_s)) as server:
         chosen = OllamaOptions(**{"url": server.url, "model": model.name} | options)
-        async with open_chat(chosen, gate or Gate()) as chat:
+        async with open_chat(chosen, calls or CallScheduler().of("m")) as chat:
             yield chat, server
 
 
@@ -300,7 +300,7 @@ async def test_stream_that_ends_politely_without_done_is_refused():
 async def test_unknown_model_names_the_command_that_fetches_it():
     async with chatting("a", model=ServedModel(name="other")) as (_, server):
         options = OllamaOptions(url=server.url, model="qwen3:4b")
-        async with open_chat(options, Gate()) as chat:
+        async with open_chat(options, CallScheduler().of("m")) as chat:
             with pytest.raises(ModelMissing, match="ollama pull qwen3:4b"):
                 await chat.complete(ask())
 
@@ -309,7 +309,7 @@ async def test_unknown_model_names_the_command_that_fetches_it():
 async def test_address_with_a_wrong_path_is_named(tail):
     async with chatting("a") as (_, server):
         options = OllamaOptions(url=server.url + tail, model="tiny")
-        async with open_chat(options, Gate()) as chat:
+        async with open_chat(options, CallScheduler().of("m")) as chat:
             with pytest.raises(ModelUnreachable, match="without /v1 or /api"):
                 await chat.limits()
 
@@ -350,8 +350,8 @@ async def test_leaving_a_stream_early_stops_the_model():
 
 
 async def test_interactive_call_preempts_a_background_one_on_the_wire():
-    gate = Gate()
-    async with chatting("s" * 4000, "for the person", "the summary", gate=gate, pause_s=0.02) as (
+    calls = CallScheduler().of("m")
+    async with chatting("s" * 4000, "for the person", "the summary", calls=calls, pause_s=0.02) as (
         chat,
         server,
     ):
@@ -370,7 +370,7 @@ async def test_interactive_call_preempts_a_background_one_on_the_wire():
     assert server.most_running <= 2  # the hang-up travels behind the new call
 
 
-async def test_one_gate_lets_one_call_through_at_a_time():
+async def test_one_place_lets_one_call_through_at_a_time():
     async with chatting(*["answer"] * 6, pause_s=0.01) as (chat, server):
         async with asyncio.TaskGroup() as group:
             for _ in range(6):

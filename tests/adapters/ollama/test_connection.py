@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from adapters.gate import Gate
+from adapters.calls import CallScheduler
 from adapters.ollama.adapter import open_chat
 from adapters.ollama.connection import (
     InstalledModel,
@@ -62,7 +62,7 @@ async def test_nobody_listening_is_said_with_how_to_start(closed_port):
 
 async def test_nobody_listening_is_unreachable_for_a_chat_too(closed_port):
     options = OllamaOptions(url=f"http://127.0.0.1:{closed_port}", model="tiny")
-    async with open_chat(options, Gate()) as chat:
+    async with open_chat(options, CallScheduler().of("m")) as chat:
         with pytest.raises(ModelUnreachable, match="ollama serve"):
             await chat.limits()
 

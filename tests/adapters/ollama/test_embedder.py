@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import numpy as np
 import pytest
 
-from adapters.gate import Gate
+from adapters.calls import CallScheduler
 from adapters.ollama.adapter import open_chat
 from adapters.ollama.embedder import open_embedder
 from adapters.ollama.options import OllamaOptions
@@ -22,10 +22,10 @@ from tests.wire.ollama_server import Fault, ScriptedBackend, Trouble, serve_olla
 
 
 @asynccontextmanager
-async def embedding(backend=None, gate=None, **options):
+async def embedding(backend=None, calls=None, **options):
     async with serve_ollama(backend or ScriptedBackend()) as server:
         chosen = OllamaOptions(**{"url": server.url, "model": "tiny"} | options)
-        async with open_embedder(chosen, gate or Gate()) as embedder:
+        async with open_embedder(chosen, calls or CallScheduler().of("m")) as embedder:
             yield embedder, server
 
 
@@ -150,13 +150,13 @@ async def test_unknown_model_names_the_command_that_fetches_it():
             await embedder.embed(["a"])
 
 
-async def test_background_batch_gives_way_to_a_chat_through_the_shared_gate():
-    gate = Gate()
+async def test_background_batch_gives_way_to_a_chat_through_the_shared_scheduler():
+    calls = CallScheduler().of("m")
     request = ChatRequest(messages=(ChatMessage(role=ChatRole.USER, text="hi"),))
-    async with embedding(ScriptedBackend(["hello"]), gate=gate) as (embedder, server):
+    async with embedding(ScriptedBackend(["hello"]), calls=calls) as (embedder, server):
         server.faults.append(Fault(trouble=Trouble.SILENCE))
         async with (
-            open_chat(OllamaOptions(url=server.url, model="tiny"), gate) as chat,
+            open_chat(OllamaOptions(url=server.url, model="tiny"), calls) as chat,
             asyncio.timeout(10),
             asyncio.TaskGroup() as group,
         ):

@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from adapters.gate import Gate
+from adapters.calls import CallScheduler
 from bot.jobs.jobs import (
     COMPACT,
     PARALLEL,
@@ -34,10 +34,10 @@ NOTES = to_json(Summary(current_discussion=Current(topic="x")))
 
 
 class Gated:
-    """A chat model behind a gate, as the real adapters are."""
+    """A chat model behind a scheduler, as the real adapters are."""
 
-    def __init__(self, model, gate):
-        self.model, self.gate = model, gate
+    def __init__(self, model, calls):
+        self.model, self.calls = model, calls
         self.name = model.name
         self.finished = []
         self.running = self.most_running = 0
@@ -55,9 +55,9 @@ class Gated:
 
     async def complete(self, request):
         if request.priority is Priority.BACKGROUND:
-            answer = await self.gate.background(lambda: self._call(request))
+            answer = await self.calls.background(lambda: self._call(request))
         else:
-            async with self.gate.interactive():
+            async with self.calls.interactive():
                 answer = await self._call(request)
         self.finished.append(request.priority)
         return answer
@@ -127,7 +127,7 @@ async def test_two_hundred_due_sessions_give_way_to_a_person_and_none_is_lost(st
         return NOTES
 
     fake = FakeChatModel(answer)
-    model = Gated(fake, Gate(places=1))
+    model = Gated(fake, CallScheduler(places=1).of("m"))
     engine = await engine_over(stack, tmp_path, summary=model)
     for n in range(SESSIONS):
         await say(engine, f"cli-{n}")

@@ -2,8 +2,8 @@
 
 import pytest
 
+from adapters.calls import CallScheduler
 from adapters.embedded.chat import EmbeddedChat
-from adapters.gate import Gate
 from memory.archive import messages_table
 from memory.database import sessions_table
 from memory.ports import ModelLimits
@@ -37,7 +37,9 @@ class Watched(EmbeddedChat):
 async def test_an_embedded_model_answers_with_a_message_500_messages_ago_before_it(
     tmp_path, tiny_runtime, fact, question
 ):
-    model = Watched(name="embedded:tiny", runtime=tiny_runtime, limits=LIMITS, gate=Gate())
+    model = Watched(
+        name="embedded:tiny", runtime=tiny_runtime, limits=LIMITS, calls=CallScheduler().of("m")
+    )
     said = [fact, *(f"line {n} about nothing much" for n in range(500))]
     async with open_stage(tmp_path, [], model) as stage:
         async with stage.database.unit() as unit:

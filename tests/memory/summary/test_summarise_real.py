@@ -2,8 +2,8 @@
 
 import pytest
 
+from adapters.calls import CallScheduler
 from adapters.embedded.chat import EmbeddedChat
-from adapters.gate import Gate
 from memory.archive import messages_table
 from memory.database import sessions_table
 from memory.database.database import open_database
@@ -27,7 +27,9 @@ TALK = (
 
 
 async def test_a_real_model_writes_a_sound_summary_and_the_cursor_moves(tmp_path, tiny_runtime):
-    model = EmbeddedChat(name="embedded:tiny", runtime=tiny_runtime, limits=LIMITS, gate=Gate())
+    model = EmbeddedChat(
+        name="embedded:tiny", runtime=tiny_runtime, limits=LIMITS, calls=CallScheduler().of("m")
+    )
     async with open_database(tmp_path / "kith.db") as database:
         async with database.unit() as unit:
             number, _ = await sessions_table.touch(unit, SESSION, title="", now_ns=NOON_NS)
