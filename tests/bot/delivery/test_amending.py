@@ -109,6 +109,22 @@ async def test_a_deletion_in_a_place_with_a_new_id_takes_what_was_said_under_the
         assert "secret" not in await texts(stack)
 
 
+async def test_a_deletion_under_a_new_id_reaches_what_waits_under_the_old_one(tmp_path):
+    old, new = group("-100"), group("-200")
+    model = Held()
+    async with open_stack(tmp_path, model=FakeChatModel(model)) as stack:
+        await stack.intake.accept([said("first", "1", chat=old), said("second", "2", chat=old)])
+        await model.asked.wait()
+        await stack.intake.moved(old, new)
+
+        await stack.intake.deleted(new, ["2"])
+        model.gate.set()
+        await stack.settled()
+
+        assert stack.adapter.texts("-200") == ["re: first"]
+        assert "second" not in await texts(stack)
+
+
 async def test_what_is_deleted_before_its_turn_is_not_answered(tmp_path):
     model = Held()
     async with open_stack(tmp_path, model=FakeChatModel(model)) as stack:

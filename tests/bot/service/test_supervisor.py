@@ -135,7 +135,9 @@ async def test_when_none_is_left_the_service_ends_with_every_reason():
         Scripted(DISCORD, [PlatformUnreachable("down"), LoginRefused("token two")]),
     )
 
-    with pytest.raises(NoAdapterLeft, match=r"token one(.|\n)*token two"):
+    with pytest.raises(
+        NoAdapterLeft, match=r"no platform is left to run on:\n(.|\n)*token one(.|\n)*token two"
+    ):
         await supervisor.run()
 
 

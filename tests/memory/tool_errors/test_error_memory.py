@@ -122,6 +122,25 @@ async def test_vectors_of_another_model_are_replaced_and_never_compared(tmp_path
 
 
 @pytest.mark.looptime
+async def test_an_embedder_that_returns_too_few_vectors_gives_none_to_the_wrong_record(tmp_path):
+    embedder = FakeEmbedder()
+    async with opened(tmp_path) as before:
+        await before.memory.write(record())
+        await before.memory.write(record(symptom="another failed"))
+    async with opened(tmp_path, embedder=embedder) as it:
+        whole = embedder.embed
+
+        async def short(texts, *, priority):
+            return (await whole(texts, priority=priority))[:1]
+
+        embedder.embed = short
+        with pytest.raises(ValueError, match="shorter"):
+            await it.memory.catch_up()
+        embedder.embed = whole
+
+        assert await it.memory.catch_up() == 2
+
+
 async def test_a_silent_embedder_delays_a_hint_only_a_little(tmp_path):
     embedder = FakeEmbedder(delay_s=3600)
     async with opened(tmp_path, embedder=embedder) as it:
