@@ -9,6 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 NOBODY_LISTENS = "http://127.0.0.1:9"
+HANGS_S = 240
+"""Only what hangs takes so long: a process that starts beside a busy machine takes a minute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,7 @@ class Kith:
         """Run to the end, with `typed` (text or bytes) as its input."""
         process = await self.start(*arguments, **more)
         data = typed.encode() if isinstance(typed, str) else typed
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(HANGS_S):
             out, err = await process.communicate(data)
         return Done(code=process.returncode, out=out.decode(), err=err.decode())
 

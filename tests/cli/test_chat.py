@@ -8,7 +8,7 @@ import pytest
 from memory.archive import messages_table
 from memory.database.database import open_database
 from memory.values import NO_SEQ, SessionId
-from tests.cli.process import NOBODY_LISTENS, Kith
+from tests.cli.process import HANGS_S, NOBODY_LISTENS, Kith
 from tests.fakes import Breaks
 from tests.wire.ollama_server import Fault, ScriptedBackend, Trouble, serve_ollama
 
@@ -92,7 +92,7 @@ async def test_without_any_input_it_ends_at_once(kith, closing):
         env=kith.env,
     )
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANGS_S):
             out, err = await shell.communicate()
     finally:
         if shell.returncode is None:
@@ -232,12 +232,12 @@ async def test_an_interrupt_ends_it_and_keeps_nothing_of_the_turn(kith, ollama):
     await process.stdout.readline()
     ollama.faults.append(Fault(trouble=Trouble.SILENCE, after=1))
     process.stdin.write(b"two\n")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(HANGS_S):
         while len(ollama.bodies("/api/chat")) < 2:
             await asyncio.sleep(0.01)
 
     process.send_signal(signal.SIGINT)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(HANGS_S):
         _, err = await process.communicate()
 
     assert process.returncode == 130

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.cli.process import Kith
+from tests.cli.process import HANGS_S, Kith
 from tests.wire.ollama_server import Fault, ScriptedBackend, Trouble, serve_ollama
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[()=>][A-Z0-9]?")
@@ -19,7 +19,7 @@ class Terminal:
         self.process, self._master, self._shown = process, master, ""
 
     async def sees(self, text):
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANGS_S):
             while text not in self.shown:
                 await asyncio.sleep(0.02)
 
@@ -36,7 +36,7 @@ class Terminal:
         os.write(self._master, text.encode())
 
     async def ended(self):
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANGS_S):
             while self.process.returncode is None:
                 _ = self.shown
                 await asyncio.sleep(0.02)
