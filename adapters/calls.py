@@ -13,6 +13,8 @@ from typing import TypeVar
 
 import structlog
 
+from memory.ports import CallWatch
+
 log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
@@ -83,14 +85,16 @@ class CallScheduler:
         self._admit()
 
     @asynccontextmanager
-    async def interactive(self, model: str) -> AsyncIterator[None]:
-        """Hold a place while the context is open; waits for one first.
+    async def interactive(self, model: str, watch: CallWatch | None = None) -> AsyncIterator[None]:
+        """Hold a place while the context is open; waits for one first, of which `watch` is told.
 
         Do not ask for a second place while holding one: with one place that waits for ever.
         """
         call = self._call(model, background=False)
-        await self._enter(call)
+        await self._enter(call, watch)
         try:
+            if watch is not None:
+                await watch.begins()
             yield
         finally:
             self._leave(call)
@@ -132,7 +136,7 @@ class CallScheduler:
             turn=loop.create_future(),
         )
 
-    async def _enter(self, call: _Call) -> None:
+    async def _enter(self, call: _Call, watch: CallWatch | None = None) -> None:
         """Take a place, or wait until one is handed over."""
         call.turn = asyncio.get_running_loop().create_future()
         insort(self._waiting, call)
@@ -140,8 +144,10 @@ class CallScheduler:
         if not (call.turn.done() or call.background):
             self._make_way(call)
         try:
+            if watch is not None and not call.turn.done():
+                await watch.waits()
             await call.turn
-        except asyncio.CancelledError:
+        except BaseException:
             if call in self._waiting:
                 self._waiting.remove(call)
             if call in self._running:
@@ -205,9 +211,9 @@ class ModelCalls:
         self._scheduler = scheduler
         self._model = model
 
-    def interactive(self) -> AbstractAsyncContextManager[None]:
+    def interactive(self, watch: CallWatch | None = None) -> AbstractAsyncContextManager[None]:
         """As `CallScheduler.interactive`."""
-        return self._scheduler.interactive(self._model)
+        return self._scheduler.interactive(self._model, watch)
 
     async def background(self, work: Callable[[], Awaitable[T]]) -> T:
         """As `CallScheduler.background`."""

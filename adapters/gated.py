@@ -27,7 +27,7 @@ async def scheduled(
             yield chunk
         return
     last = ChatChunk()
-    async with calls.interactive(), aclosing(chunks(request)) as running:
+    async with calls.interactive(request.watch), aclosing(chunks(request)) as running:
         async for chunk in running:
             last = chunk
             if chunk.done is None:

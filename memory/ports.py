@@ -4,7 +4,7 @@ The adapters implement them without inheriting; the composition root passes them
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -73,6 +73,18 @@ class ChatMessage:
     """Only on a tool message: whose result it is."""
 
 
+class CallWatch(Protocol):
+    """Follows a call of a model server to its place, for who must know whether it is under way."""
+
+    async def waits(self) -> None:
+        """No place is free: from now on nothing is done for this call."""
+        ...
+
+    async def begins(self) -> None:
+        """It has its place; the model is asked when this returns. What it raises ends the call."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
     """One call of a chat model."""
@@ -86,6 +98,8 @@ class ChatRequest:
     """Longest reply in tokens; None is the model's own limit."""
     temperature: float | None = None
     """None is the model's own default; 0 for structured answers."""
+    watch: CallWatch | None = field(default=None, compare=False, repr=False)
+    """Told of an interactive call: that it waits, if it has to, and that it begins."""
 
 
 class Finish(StrEnum):

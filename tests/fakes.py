@@ -115,6 +115,8 @@ class FakeChatModel:
         self._queue.extend(replies)
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatChunk]:
+        if request.watch is not None:
+            await request.watch.begins()
         self.requests.append(request)
         self.running += 1
         self.most_running = max(self.most_running, self.running)

@@ -84,12 +84,12 @@ class Amending:
         async with self._database.unit() as unit:
             waiting = await inbox.open_there(unit, chat, messages)
             for one in waiting:
-                if not one.attempts:
+                if not one.begun:
                     now_ns = self._clock.now_ns()
                     await inbox.close(unit, one.row, InboxState.REFUSED, now_ns=now_ns)
         await self._corrections.deleted_there(patterns, messages)
         for one in waiting:
-            if one.attempts:
+            if one.begun:
                 self._forget_behind(session_of(one.inbound), one.inbound.message)
 
     def _forget_behind(self, session: SessionId, message: str) -> None:

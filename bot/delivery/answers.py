@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from bot.access.places import Place
+from bot.delivery.attempt import Attempt
 from bot.delivery.claim import Claim
 from bot.delivery.delivery import Delivery
 from bot.delivery.inbox import InboxState
@@ -52,7 +53,7 @@ class Answers:
         """The command that a message gives, if it gives one."""
         return self._commands.parse(text, chat, author)
 
-    async def handle(self, claim: Claim) -> None:
+    async def handle(self, claim: Claim, attempt: Attempt) -> None:
         """Answer, and close the inbox row in the transaction that keeps the answer.
 
         Raises:
@@ -60,7 +61,7 @@ class Answers:
         """
         try:
             if claim.call is None:
-                await self._take_turn(claim)
+                await self._take_turn(claim, attempt)
             else:
                 await self._run(claim, claim.call)
         finally:
@@ -71,14 +72,14 @@ class Answers:
         async with self._database.unit() as unit:
             await self._settle(unit, claim, answer.text, InboxState.ANSWERED)
 
-    async def _take_turn(self, claim: Claim) -> None:
+    async def _take_turn(self, claim: Claim, attempt: Attempt) -> None:
         async def settle(unit: Unit, reply: Reply) -> None:
             state = InboxState.ANSWERED if reply.kept else InboxState.FAILED
             await self._settle(unit, claim, reply.text, state)
 
         chat, entry = claim.inbound.chat, _entry(claim)
         async with self._adapters[chat.platform].typing(chat):
-            await self._turns.answer(_context(claim, entry), entry, settle=settle)
+            await self._turns.answer(_context(claim, entry, attempt), entry, settle=settle)
 
     async def _settle(self, unit: Unit, claim: Claim, text: str, state: InboxState) -> None:
         parts = self._adapters[claim.inbound.chat.platform].split(text)
@@ -96,7 +97,7 @@ def _entry(claim: Claim) -> NewMessage:
     )
 
 
-def _context(claim: Claim, entry: NewMessage) -> TurnContext:
+def _context(claim: Claim, entry: NewMessage, attempt: Attempt) -> TurnContext:
     inbound = claim.inbound
     return TurnContext(
         session=claim.place.session,
@@ -105,4 +106,5 @@ def _context(claim: Claim, entry: NewMessage) -> TurnContext:
         kind=inbound.chat.kind,
         speaker=entry.speaker,
         language=language_of(inbound.text, inbound.author.language),
+        watch=attempt,
     )

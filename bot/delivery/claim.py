@@ -17,6 +17,8 @@ class Claim:
     place: Place
     call: CommandCall | None = None
     """The command that it gives; None for anything else."""
+    attempts: int = 0
+    """As `bot.delivery.inbox.Waiting.attempts`, of earlier processes too."""
 
     @property
     def on_disk(self) -> bool:

@@ -21,7 +21,7 @@ class InboxState(StrEnum):
     WAITING = "waiting"
     """On disk, for a lane to take."""
     WORKING = "working"
-    """A turn began; after a crash it begins again."""
+    """A turn began, in this process; after a crash it waits again."""
     ANSWERED = "answered"
     FAILED = "failed"
     """The person was told that it could not be answered."""
@@ -41,8 +41,11 @@ class Waiting:
     inbound: Inbound
     """Its text is empty when there is none on disk."""
     has_text: bool
+    begun: bool
+    """Whether a turn is under way."""
     attempts: int
-    """How many turns began for it."""
+    """How many turns were under way for it, and ended or ended the process without an answer. One
+    that only waited for its place at the model is not counted."""
 
 
 _TAKE = """
@@ -99,8 +102,24 @@ WHERE number = ? AND state IN ('waiting', 'working')
 
 
 async def begin(unit: Unit, row: int, *, now_ns: int) -> bool:
-    """Note that a turn begins; False when the row is closed and there is nothing to do."""
+    """Note that a turn begins, and count it; False when the row is closed: there is nothing to do."""
     return await unit.execute(_BEGIN, (now_ns, row)) > 0
+
+
+_COUNT = "UPDATE inbox SET attempts = max(attempts + ?, 0) WHERE number = ? AND state = 'working'"
+
+
+async def count(unit: Unit, row: int, *, by: int) -> None:
+    """Count an attempt at a row that is being worked on (1), or take it back (-1)."""
+    await unit.execute(_COUNT, (by, row))
+
+
+_REST = "UPDATE inbox SET state = 'waiting' WHERE state = 'working'"
+
+
+async def rest(unit: Unit) -> None:
+    """At start-up: nobody works on anything yet."""
+    await unit.execute(_REST)
 
 
 _CLOSE = """
@@ -152,6 +171,7 @@ def _waiting(row: Row) -> Waiting:
         row=row["number"],
         inbound=inbound,
         has_text=row["text"] is not None,
+        begun=row["state"] == InboxState.WORKING,
         attempts=row["attempts"],
     )
 

@@ -8,6 +8,7 @@ when a lane is full.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
@@ -19,6 +20,7 @@ from bot.access.places import Place, Places
 from bot.config.delivery_settings import DeliverySettings
 from bot.delivery import inbox
 from bot.delivery.amending import Amending, Corrections
+from bot.delivery.attempt import Attempt
 from bot.delivery.claim import Claim, lane_of
 from bot.delivery.delivery import SECOND_NS, Delivery
 from bot.delivery.inbox import InboxState, Waiting
@@ -45,8 +47,7 @@ log = structlog.get_logger()
 HELD_CLAIMS = 100
 """Messages of one session that may wait in front of a full lane. Beyond, its people are told."""
 ATTEMPTS = 3
-"""Turns that may begin for one message. One that ends the process each time must not do so for
-ever."""
+"""Attempts at one message. One that ends the process each time must not do so for ever."""
 DOUBT_PAUSE_S = 5.0
 """Pause before rows whose turn failed to be written are fed again."""
 
@@ -70,7 +71,7 @@ class Handler(Protocol):
         """The command that a message gives, if it gives one."""
         ...
 
-    async def handle(self, claim: Claim) -> None:
+    async def handle(self, claim: Claim, attempt: Attempt) -> None:
         """Answer, and close the inbox row."""
         ...
 
@@ -110,6 +111,7 @@ class InboxIntake:
         )
         self._known: set[int] = set()
         self._held: dict[SessionId, deque[Claim]] = {}
+        self._suspects = asyncio.Lock()
         self._doubt = asyncio.Event()
         self._feeding = True
 
@@ -170,6 +172,7 @@ class InboxIntake:
             StoreError: nothing was changed.
         """
         async with self._database.unit() as unit:
+            await inbox.rest(unit)
             for part in await self._delivery.recover(unit):
                 await self._notify(unit, part.chat, Text.LOST, None)
         await self._sweep()
@@ -258,9 +261,8 @@ class InboxIntake:
         except BaseException:
             self._doubt.set()
             raise
-        for claim in claims:
-            if claim is not None:
-                self._feed(claim)
+        for claim in _least_suspect_first([claim for claim in claims if claim is not None]):
+            self._feed(claim)
         self._delivery.wake()
 
     async def _reclaim(self, unit: Unit, waiting: Waiting) -> Claim | None:
@@ -273,7 +275,13 @@ class InboxIntake:
             if notice and place.allowed:
                 await self._notify(unit, inbound.chat, notice, inbound)
             return None
-        return Claim(row=waiting.row, inbound=inbound, place=place, call=self._command(inbound))
+        return Claim(
+            row=waiting.row,
+            inbound=inbound,
+            place=place,
+            call=self._command(inbound),
+            attempts=waiting.attempts,
+        )
 
     def _ending(self, waiting: Waiting) -> Text | None:
         """Why an open row is not fed again, if there is a reason."""
@@ -305,19 +313,33 @@ class InboxIntake:
             self._held.pop(lane, None)
 
     async def _work(self, lane: SessionId, claim: Claim) -> None:
-        """The job of one claim. What it cannot finish is fed again later."""
+        """The job of one claim. What it cannot finish is fed again later.
+
+        Messages that were under way when an earlier process ended go one at a time: whichever of
+        them ends this process too makes no suspect of the others.
+        """
         self._refill(lane)
         finished = False
         try:
-            async with self._database.unit() as unit:
-                begun = await inbox.begin(unit, claim.row, now_ns=self._clock.now_ns())
-            if begun:
-                await self._handler.handle(self._renewed(claim))
+            async with self._suspects if claim.attempts else nullcontext():
+                await self._attempt(claim)
             finished = True
         finally:
             self._known.discard(claim.row)
             if not finished:
                 self._doubt.set()
+
+    async def _attempt(self, claim: Claim) -> None:
+        async with self._database.unit() as unit:
+            begun = await inbox.begin(unit, claim.row, now_ns=self._clock.now_ns())
+        if not begun:
+            return
+        attempt = Attempt(self._database, claim.row)
+        try:
+            await self._handler.handle(self._renewed(claim), attempt)
+        except asyncio.CancelledError:
+            await attempt.waits()  # the process is stopped: that is nobody's fault
+            raise
 
     def _renewed(self, claim: Claim) -> Claim:
         """The claim with what was decided while it waited behind other turns.
@@ -329,6 +351,14 @@ class InboxIntake:
             # Nothing is known of a stranger's place: what it was stays, without any right.
             place = replace(claim.place, allowed=False, admin=False)
         return replace(claim, place=place)
+
+
+def _least_suspect_first(claims: Sequence[Claim]) -> list[Claim]:
+    """Claims by how often their session's worst one was tried; each session's in their order."""
+    worst: dict[SessionId, int] = {}
+    for claim in claims:
+        worst[claim.lane] = max(worst.get(claim.lane, 0), claim.attempts)
+    return sorted(claims, key=lambda claim: worst[claim.lane])
 
 
 _CLOSED_AS = {

@@ -1,12 +1,12 @@
 """What a tool is: a name, typed arguments, where it may be used, how long it may take."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from bot.ports import ChatKind
 from bot.texts.language import Language
-from memory.ports import JsonSchema
+from memory.ports import CallWatch, JsonSchema
 from memory.values import Mode, Seq, SessionId, Speaker
 
 EVERYWHERE = frozenset(ChatKind)
@@ -35,6 +35,8 @@ class TurnContext:
     """What stands in the prompt from people, word for word or rephrased, looked up included."""
     tried: tuple[str, ...] = ()
     """The names of the tools that were asked for in this turn, invented ones too."""
+    watch: CallWatch | None = field(default=None, compare=False, repr=False)
+    """Follows each call of the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

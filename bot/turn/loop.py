@@ -141,7 +141,10 @@ class ToolLoop:
         for exchange in turn.exchanges:
             messages += exchange.messages()
         return ChatRequest(
-            messages=tuple(messages), tools=turn.offered.specs, max_tokens=turn.limits.reply_tokens
+            messages=tuple(messages),
+            tools=turn.offered.specs,
+            max_tokens=turn.limits.reply_tokens,
+            watch=turn.context.watch,
         )
 
     async def _run(self, turn: _Turn, spoken: ModelOutput) -> None:

@@ -386,3 +386,60 @@ async def test_deadline_of_the_caller_is_not_taken_for_a_preemption():
 def test_scheduler_without_places_is_refused():
     with pytest.raises(ValueError, match="at least one place"):
         CallScheduler(places=0)
+
+
+# Who follows a call
+
+
+class Watch(list):
+    async def waits(self):
+        self.append("waits")
+
+    async def begins(self):
+        self.append("begins")
+
+
+async def test_a_call_that_finds_a_place_is_told_to_begin_and_not_to_wait():
+    calls, watch = CallScheduler().of("m"), Watch()
+
+    async with calls.interactive(watch):
+        assert watch == ["begins"]
+
+
+async def test_a_call_that_finds_no_place_is_told_to_wait_and_begins_with_its_place():
+    calls, watch = CallScheduler().of("m"), Watch()
+
+    async def second():
+        async with calls.interactive(watch):
+            pass
+
+    async with asyncio.TaskGroup() as group:
+        async with calls.interactive():
+            group.create_task(second())
+            await asyncio.sleep(1)
+            assert watch == ["waits"]
+
+    assert watch == ["waits", "begins"]
+
+
+@pytest.mark.parametrize("step", ["waits", "begins"])
+async def test_a_watch_that_fails_leaves_its_place_to_others(step):
+    calls, watch = CallScheduler().of("m"), Watch()
+
+    async def fails():
+        raise OSError(step)
+
+    setattr(watch, step, fails)
+
+    async def watched():
+        with pytest.raises(OSError, match=step):
+            async with calls.interactive(watch):
+                pass
+
+    async with asyncio.TaskGroup() as group:
+        async with calls.interactive():
+            group.create_task(watched())
+            await asyncio.sleep(1)
+
+    async with asyncio.timeout(1), calls.interactive():
+        pass

@@ -147,6 +147,43 @@ async def test_only_the_last_chunk_is_done(open_model):
     assert [chunk.done is not None for chunk in chunks] == [False] * (len(chunks) - 1) + [True]
 
 
+async def test_who_follows_a_call_is_told_before_the_model_is_asked(open_model):
+    told = []
+
+    class Watch:
+        async def waits(self):
+            raise AssertionError("nobody else calls")
+
+        async def begins(self):
+            told.append("begins")
+
+    async with open_model([LONG]) as model:
+        async with (
+            asyncio.timeout(PATIENCE_S),
+            aclosing(model.stream(ask(watch=Watch()))) as chunks,
+        ):
+            async for _ in chunks:
+                assert told == ["begins"]
+
+    assert told == ["begins"]
+
+
+async def test_what_a_follower_raises_ends_the_call_and_the_model_answers_the_next(open_model):
+    class Watch:
+        async def waits(self):
+            pass
+
+        async def begins(self):
+            raise OSError("disk full")
+
+    async with open_model([LONG]) as model:
+        with pytest.raises(OSError, match="disk full"):
+            await collect(model, ask(watch=Watch()))
+        chunks = await collect(model, ask())
+
+    assert chunks[-1].done is not None
+
+
 @pytest.mark.parametrize("priority", Priority)
 async def test_complete_answers_at_either_priority(open_model, priority):
     async with open_model(["one two"]) as model, asyncio.timeout(PATIENCE_S):

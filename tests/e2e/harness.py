@@ -61,6 +61,7 @@ class World:
     """Platform to a line of TOML for its allow table."""
     deny: dict = field(default_factory=dict)
     limits: str = ""
+    ollama_options: str = ""
     mode: str = "full"
 
     def config(self):
@@ -73,6 +74,7 @@ chat = "ollama:tiny"
 embed = "none"
 [ollama]
 url = "{self.ollama.url}"
+{self.ollama_options}
 [limits]
 {self.limits}
 [telegram]

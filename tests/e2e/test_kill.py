@@ -1,5 +1,7 @@
 """`kill -9` at each step of a message's way, on both platforms; then the next process goes on."""
 
+import asyncio
+
 import pytest
 
 from tests.e2e.harness import open_rows, open_world, running, until
@@ -107,6 +109,44 @@ async def killed_before_the_record(world, chat):
         chat.say("four")
         await process.ended()
     chat.on_send(nothing, nothing)
+
+
+@pytest.mark.parametrize("places", [1, 4])
+async def test_three_kills_during_one_slow_answer_cost_no_other_chat_its_answer(tmp_path, places):
+    async with open_world(tmp_path) as world:
+        world.ollama_options = f"places = {places}"
+        [slow, *others], _ = world.people(4)
+        asking = asyncio.Event()
+
+        async def hang(said):
+            if said == "slow":
+                asking.set()
+                await asyncio.Event().wait()
+
+        world.echo.on_call = hang
+        Telegram(world, slow).say("slow")
+        chats = [Telegram(world, person) for person in others]
+        for kill in range(3):
+            asking.clear()
+            async with running(world) as process:
+                async with asyncio.timeout(30):
+                    await asking.wait()
+                for chat in chats:
+                    chat.say(f"kill {kill}")
+                await until(lambda: open_rows(world) >= 1 + len(chats), what="their messages")
+                process.kill()
+                await process.ended()
+
+        async with running(world):
+            for chat in chats:
+                await until(
+                    lambda: chat.texts() == [f"re: kill {n}" for n in range(3)],  # noqa: B023
+                    what="the others' answers",
+                )
+            await until(lambda: Telegram(world, slow).texts(), what="a word about the slow one")
+
+        [word] = Telegram(world, slow).texts()
+        assert "went wrong" in word
 
 
 @pytest.mark.parametrize("platform", [Telegram, Discord])

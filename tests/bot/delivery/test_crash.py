@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from adapters.telegram.options import TELEGRAM
+from bot.delivery.intake import ATTEMPTS
 from bot.ports import Platform
+from bot.texts.keys import Text
+from bot.texts.language import Language
+from bot.texts.tables import say
 from tests.bot.delivery.crash_victim import PART_CHARS, POINTS, WORDS, Wire, access_for
 from tests.bot.stack import open_stack
 
@@ -17,7 +21,7 @@ IN_DOUBT = ("sent", "second part")
 
 
 def crash(directory, point, platform, mode="full"):
-    directory.mkdir()
+    directory.mkdir(exist_ok=True)
     victim = subprocess.run(
         [sys.executable, "-m", "tests.bot.delivery.crash_victim", directory, point, platform, mode],
         cwd=ROOT,
@@ -66,6 +70,22 @@ async def test_kill_9_loses_nothing_and_repeats_at_most_the_part_in_doubt(
     async with open_stack(directory, adapter=Wire(directory, Platform(platform), "")) as stack:
         await stack.settled()
         assert stack.adapter.tried == []
+
+
+async def test_a_message_that_ends_the_process_every_time_is_given_up_and_the_next_is_answered(
+    tmp_path,
+):
+    directory = tmp_path / "data"
+    for _ in range(ATTEMPTS):
+        crash(directory, "model", "telegram")
+
+    async with open_stack(directory) as stack:
+        await stack.later(10)
+
+        assert await stack.states("inbox") == ["failed", "answered"]
+        [answer, apology] = sorted(stack.adapter.texts(), key=lambda text: "re: " not in text)
+        assert answer == f"re: {WORDS[1]}"
+        assert say(Text.FAULT, Language.CHINESE) in apology
 
 
 async def test_kill_9_in_pools_mode_leaves_no_word_and_asks_again(tmp_path):
